@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The event queue of one machine: an implicit 4-ary heap of timers that are embedded in the model
+ * objects, so arming, moving and cancelling allocate nothing.
+ *
+ * Order of events at equal times: (time, rank, key). The ranks are those of one instant of a Xen
+ * host (see models/hypervisor/core.c); the key is the arming number for timers, chosen by
+ * the caller for the other ranks (queue_arm_key).
+ */
+#ifndef HVSIM_SIM_QUEUE_H
+#define HVSIM_SIM_QUEUE_H
+
+#include "sim/time.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum rank {
+    RANK_PLATFORM,  /* host failure, reboot, link change: before everything else at its date */
+    RANK_TIMER,     /* hypervisor and guest timers, by arming number */
+    RANK_ARRIVAL,   /* packets from wires, by (source, source's number) */
+    RANK_EXTERNAL,  /* events from outside, in the order of the scenario */
+    RANK_BURST,     /* the running vCPU's burst is complete, by pCPU */
+    RANK_SETTLE,    /* pending reschedules */
+};
+
+struct timer;
+typedef void timer_fn(struct timer *t, sim_time now);
+
+/* Embed one per thing that can be due; recover the owner with container_of. Zero and set `fire`
+ * before first use (timer_init). `slot` is 0 exactly while the timer is not armed. */
+struct timer {
+    sim_time when;
+    uint64_t order; /* rank and key */
+    timer_fn *fire;
+    uint32_t slot;
+};
+
+struct queue_entry; /* heap cell: a copy of (when, order) beside the pointer, for locality */
+
+struct queue {
+    struct queue_entry *heap; /* 1-based */
+    uint32_t count, capacity;
+    uint64_t armed; /* arming numbers given so far */
+    uint64_t fired; /* events handled so far */
+    sim_time now;   /* date of the event being handled, or of the last one */
+    void (*after)(struct queue *q); /* called after each event when not NULL: observers */
+};
+
+#define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+
+static inline void timer_init(struct timer *t, timer_fn *fire)
+{
+    *t = (struct timer){.fire = fire};
+}
+
+static inline bool timer_armed(const struct timer *t)
+{
+    return t->slot != 0;
+}
+
+void queue_init(struct queue *q);
+void queue_free(struct queue *q);
+
+/* Arm (or move) a timer as RANK_TIMER with the next arming number. A date in the past fires at
+ * queue.now. O(log4 n). */
+void queue_arm(struct queue *q, struct timer *t, sim_time when);
+
+/* The same with a given rank and key (key < 2^60). */
+void queue_arm_key(struct queue *q, struct timer *t, sim_time when, enum rank rank, uint64_t key);
+
+/* Cancel; harmless if not armed. */
+void queue_cancel(struct queue *q, struct timer *t);
+
+/* Date of the first event, SIM_NEVER when empty. */
+sim_time queue_next(const struct queue *q);
+
+/* Handle all events strictly before `until`, in order, including those armed meanwhile.
+ * Returns the number handled. */
+uint64_t queue_run(struct queue *q, sim_time until);
+
+/* Handle the first event; the queue must not be empty. */
+void queue_step(struct queue *q);
+
+static inline enum rank timer_rank(const struct timer *t)
+{
+    return (enum rank)(t->order >> 60);
+}
+
+#endif
