@@ -118,7 +118,7 @@ unit: $(BUILD)/unit
 test-%: FORCE
 	-@$(MAKE) --no-print-directory -k $(LIB_OBJ) >/dev/null
 	@mkdir -p $(BUILD)/try
-	$(Q)rm -f $(BUILD)/try/lib.a; ar rcs $(BUILD)/try/lib.a $(wildcard $(LIB_OBJ))
+	$(Q)rm -f $(BUILD)/try/lib.a; ar rcs $(BUILD)/try/lib.a $$(ls $(LIB_OBJ) 2>/dev/null)
 	$(Q)$(CC) $(HV_CPPFLAGS) $(LIB_CPPFLAGS) $(HV_CFLAGS) $(CFLAGS) -DONLY_SUITE='$*' \
 	     -Wl,--wrap=tcase_create -o $(BUILD)/try/$* validation/unit/main.c \
 	     $(filter %/test_$*.c,$(SUITE_SRC)) $(BUILD)/try/lib.a $(LIB_LIBS) \
