@@ -22,6 +22,7 @@
 
 #define JSON_DEPTH 64
 #define JSON_BYTES ((size_t)256 << 20)
+#define JSON_NUMBER_TEXT 64 /* room for any number's text */
 
 struct cJSON;
 struct json; /* one document */
@@ -63,9 +64,10 @@ static inline bool json_exists(struct json_value v)
 /* Content by kind. A call for another kind answers NULL, false, 0. */
 const char *json_string(struct json_value v); /* decoded, owned by the document */
 bool json_boolean(struct json_value v);
-const char *json_number_text(struct json_value v);     /* as written in the source */
-int json_integer(struct json_value v, int64_t *value); /* exact; -1: no whole 64-bit number */
-int json_double(struct json_value v, double *value);   /* nearest; -1: no finite number */
+const char *json_number_text(struct json_value v,
+                             char out[JSON_NUMBER_TEXT]); /* as in the source */
+int json_integer(struct json_value v, int64_t *value);    /* exact; -1: no whole 64-bit number */
+int json_double(struct json_value v, double *value);      /* nearest; -1: no finite number */
 
 /* Walking, in the order of the file. */
 size_t json_length(struct json_value v); /* of an array or object */

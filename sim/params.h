@@ -72,10 +72,10 @@ enum param_kind {
 
 /* What a default rests on. A value that differs from the default is the scenario's own: "given". */
 enum param_status {
-    STATUS_EXACT,      /* as in Xen's code or a standard */
-    STATUS_CALIBRATED, /* fitted to measurements; source says which */
-    STATUS_CITED,      /* taken from a publication; source says which */
     STATUS_ASSUMED,    /* a reasonable guess */
+    STATUS_CITED,      /* taken from a publication; source says which */
+    STATUS_CALIBRATED, /* fitted to measurements; source says which */
+    STATUS_EXACT,      /* as in Xen's code or a standard */
     STATUS_GIVEN       /* no default, or not the default: the scenario's */
 };
 
