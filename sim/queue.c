@@ -126,6 +126,23 @@ void queue_cancel(struct queue *q, struct timer *t)
     remove_at(q, slot);
 }
 
+void queue_cancel_unless(struct queue *q, bool (*keep)(struct timer *t, void *arg), void *arg)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t slot = 1; slot <= q->count; slot++) {
+        struct queue_entry e = q->heap[slot];
+
+        if (keep(e.timer, arg))
+            place(q, ++kept, e);
+        else
+            e.timer->slot = 0;
+    }
+    q->count = kept;
+    for (uint32_t slot = kept; slot > 0; slot--) /* children before parents: a heap again */
+        sift_down(q, slot, q->heap[slot]);
+}
+
 sim_time queue_next(const struct queue *q)
 {
     return q->count ? q->heap[1].when : SIM_NEVER;
@@ -148,7 +165,8 @@ uint64_t queue_run(struct queue *q, sim_time until)
 {
     uint64_t before_run = q->fired;
 
-    while (q->count && q->heap[1].when < until)
+    q->until = until;
+    while (q->count && q->heap[1].when < q->until)
         queue_step(q);
     return q->fired - before_run;
 }

@@ -44,7 +44,9 @@ struct queue {
     uint64_t armed; /* arming numbers given so far */
     uint64_t fired; /* events handled so far */
     sim_time now;   /* date of the event being handled, or of the last one */
+    sim_time until; /* queue_run handles nothing at or after this date */
     void (*after)(struct queue *q); /* called after each event when not NULL: observers */
+    void *owner;                    /* for `after` */
 };
 
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
@@ -75,9 +77,19 @@ void queue_cancel(struct queue *q, struct timer *t);
 /* Date of the first event, SIM_NEVER when empty. */
 sim_time queue_next(const struct queue *q);
 
+/* Cancel every timer that `keep` does not want to keep. O(n). */
+void queue_cancel_unless(struct queue *q, bool (*keep)(struct timer *t, void *arg), void *arg);
+
 /* Handle all events strictly before `until`, in order, including those armed meanwhile.
  * Returns the number handled. */
 uint64_t queue_run(struct queue *q, sim_time until);
+
+/* From a handler: let queue_run return once all events of the present date are handled. */
+static inline void queue_stop(struct queue *q)
+{
+    if (q->until > q->now + 1)
+        q->until = q->now + 1;
+}
 
 /* Handle the first event; the queue must not be empty. */
 void queue_step(struct queue *q);
