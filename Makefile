@@ -99,7 +99,7 @@ $(BUILD)/gen/version.c: FORCE
 	$(call update,'#include "sim/version.h"' "const char hvsim_version[] = \"$$v\";")
 
 $(BUILD)/gen/suites.h: FORCE
-	$(Q)$(call update,$(SUITES:%='SUITE(%)') '')
+	$(Q)$(call update,$(patsubst %,'SUITE(%)',$(SUITES)))
 
 $(BUILD)/validation/unit/main.o: $(BUILD)/gen/suites.h
 
@@ -124,6 +124,22 @@ test-%: FORCE
 	     $(filter %/test_$*.c,$(SUITE_SRC)) $(BUILD)/try/lib.a $(LIB_LIBS) \
 	     $$(pkg-config --libs check)
 	$(BUILD)/try/$*
+
+.PHONY: unit-binary
+unit-binary: $(BUILD)/unit
+
+#> check           install what is missing, build, run the tests (minutes)
+#> check-all       the same with everything slow: other compilers, sanitizers, lint, fuzzing
+.PHONY: check check-all
+check check-all: setup-check
+	+@MAKE='$(MAKE)' BUILD='$(BUILD)' validation/run-tests.sh $(if $(ONLY),--only '$(ONLY)') $@
+check-all: setup-check-all
+
+#> setup           install what building, testing and the demo need, if it is missing
+.PHONY: setup setup-build setup-demo setup-check setup-check-all
+setup: setup-build setup-demo setup-check
+setup-%:
+	@validation/setup.sh $*
 
 #> clean           remove everything that was built
 .PHONY: clean

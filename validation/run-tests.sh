@@ -1,0 +1,258 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Builds hvsim and runs its tests: what `make check`, `make check-all` and `make asan` do.
+#
+#   validation/run-tests.sh [--only GLOB] check | check-all | asan
+#
+# A test is a job: a command with a time limit, whose output goes to $BUILD/check/NAME.log. As many
+# jobs run at once as there are processors (JOBS=N to change). Jobs are
+#
+#   unit NAME   one suite of $BUILD/unit (validation/unit and validation/theory), which ends with
+#               "suite NAME: N passed, N failed". A suite without that line died: one failure more.
+#   e2e NAME    an executable script validation/e2e/NAME.sh (slow/NAME.sh in check-all), run from
+#               the project's root with HVSIM=the binary and TMP=an empty directory. It prints
+#               "ok NAME" or "FAIL NAME: why" for each check, "skip NAME: why" for one it cannot
+#               do here. A line "# timeout: SECONDS" in the script sets its limit.
+#   step NAME   anything else: lint, fuzzing, valgrind. Counts such lines if it prints any,
+#               otherwise itself as one check by its exit status.
+#
+# A job that exits with an error or is killed without having said FAIL counts as one failure, and
+# so does one that says nothing. What was not run is listed by name and counts as nothing.
+# The last line is "N passed, N failed"; exit 1 if any failed.
+
+set -u
+export LC_ALL=C.UTF-8
+cd "$(dirname "$0")/.." || exit 1
+
+MAKE=${MAKE:-make}
+BUILD=${BUILD:-build}
+JOBS=${JOBS:-$(nproc)}
+only='*'
+if [ "${1:-}" = --only ]; then
+    only=$2
+    shift 2
+fi
+what=${1:-check}
+case $what in
+check | check-all | asan) ;;
+*) sed -n 's/^# \{0,1\}//; 3,25p' "$0" >&2 && exit 2 ;;
+esac
+out=$PWD/$BUILD/check
+rm -rf "$out"
+mkdir -p "$out"
+: >"$out/notrun"
+: >"$out/failed"
+exec 9>"$out/lock"
+
+# ---- Jobs ---------------------------------------------------------------------------------------
+
+queue=() # NAME<tab>KIND<tab>LIMIT<tab>COMMAND
+queued=0
+
+# job KIND NAME LIMIT_S COMMAND: KIND is unit, e2e or step; COMMAND is for the shell.
+job() {
+    # shellcheck disable=SC2053 # a pattern on purpose
+    [[ "$1 $2" == $only || "$2" == $only ]] || return 0
+    queue+=("$1"$'\t'"$2"$'\t'"$3"$'\t'"$4")
+}
+
+not_run() { # NAME WHY
+    # shellcheck disable=SC2053
+    [[ "$1" == $only ]] && echo "$1: $2" >>"$out/notrun"
+    return 0
+}
+
+# Count what the job said: sets passed, failed and why from its log and exit status.
+judge() { # KIND LOG STATUS LIMIT
+    local kind=$1 log=$2 status=$3 died=
+    case $status in
+    0) ;;
+    124 | 137) died="killed after $4 s" ;;
+    *) died="exit status $status" ;;
+    esac
+    if [ "$kind" = unit ]; then
+        read -r passed failed < <(awk '
+            /^suite [^ ]+: [0-9]+ passed, [0-9]+ failed$/ { p += $3; f += $5; whole++ }
+            /:P:/ { seen++ }
+            /:[FE]:/ { bad++ }
+            END { if (whole) print p + 0, f + 0; else print seen + 0, bad + 0, "died" }' "$log")
+        if [[ $failed == *died ]]; then
+            failed=$((${failed% died} + 1))
+            why="the runner died${died:+ ($died)}"
+        elif [ -n "$died" ] && [ "$failed" = 0 ]; then
+            failed=1 why=$died
+        fi
+        return
+    fi
+    passed=$(grep -c '^ok ' "$log")
+    failed=$(grep -c '^FAIL ' "$log")
+    if [ -n "$died" ] && [ "$failed" = 0 ]; then
+        failed=1 why=$died
+    elif [ "$status" = 124 ] || [ "$status" = 137 ]; then
+        failed=$((failed + 1)) why=$died
+    elif [ $((passed + failed)) = 0 ] && ! grep -q '^skip ' "$log"; then
+        if [ "$kind" = e2e ]; then
+            failed=1 why="it printed no check"
+        else
+            passed=1
+        fi
+    fi
+}
+
+run_job() { # NUMBER KIND NAME LIMIT COMMAND
+    local number=$1 kind=$2 name=$3 limit=$4 command=$5 passed=0 failed=0 why='' log tmp start status
+    local file=${kind}-${name//[^A-Za-z0-9_.=-]/_} text
+    log=$out/$file.log
+    tmp=$out/tmp/$file
+    mkdir -p "$tmp"
+    start=$EPOCHREALTIME
+    TMP=$tmp timeout -k 10 "$limit" bash -c "$command" >"$log" 2>&1 </dev/null &
+    trap 'kill $! 2>/dev/null; exit' TERM
+    wait $!
+    status=$?
+    judge "$kind" "$log" "$status" "$limit"
+    text=$(printf '%-4s  %-44s %5d passed' "$([ "$failed" = 0 ] && echo ok || echo FAIL)" \
+        "$kind $name" "$passed")
+    [ "$failed" = 0 ] || text+=", $failed failed"
+    text+=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "  (%.1f s)", b - a }')
+    if [ "$failed" != 0 ]; then
+        text+=${why:+$'\n'"        $why"}
+        text+=$'\n'$( (grep -E ':[FE]:|^FAIL |error:|ERROR:' "$log" || tail -n 15 "$log") | head -n 30 |
+            sed 's/^/        /')
+        text+=$'\n'"        whole output: ${log#"$PWD"/}"
+        echo "$kind $name" >>"$out/failed"
+    else
+        rm -rf "$tmp"
+    fi
+    sed -n "s/^skip /$kind $name: /p" "$log" >>"$out/notrun"
+    flock 9
+    echo "$text"
+    echo "$passed $failed" >"$out/result.$number"
+    flock -u 9
+}
+
+running() { jobs -rp | wc -l; }
+
+# Run what is queued, the longest limits first, and empty the queue.
+run_queue() {
+    local row kind name limit command
+    while IFS= read -r row; do
+        IFS=$'\t' read -r kind name limit command <<<"$row"
+        while [ "$(running)" -ge "$JOBS" ]; do wait -n; done
+        queued=$((queued + 1))
+        run_job "$queued" "$kind" "$name" "$limit" "$command" &
+    done < <([ ${#queue[@]} -eq 0 ] || printf '%s\n' "${queue[@]}" | sort -s -t $'\t' -k 3,3nr)
+    wait
+    queue=()
+}
+
+# On Ctrl-C: each run_job passes the signal to its timeout, and that to the job.
+# shellcheck disable=SC2317 # called by the trap
+stop() {
+    trap '' INT TERM
+    # shellcheck disable=SC2046 # several numbers
+    kill $(jobs -p) 2>/dev/null
+    wait
+    echo "interrupted"
+    finish
+}
+trap stop INT TERM
+
+finish() {
+    local i passed=0 failed=0 p f
+    for ((i = 1; i <= queued; i++)); do
+        if read -r p f 2>/dev/null <"$out/result.$i"; then
+            passed=$((passed + p)) failed=$((failed + f))
+        else
+            failed=$((failed + 1)) # its own watcher was killed
+        fi
+    done
+    if [ -s "$out/notrun" ]; then
+        echo
+        echo "Not run:"
+        sort -u "$out/notrun" | sed 's/^/    /'
+    fi
+    if [ -s "$out/failed" ]; then
+        echo
+        echo "Failed:"
+        sort "$out/failed" | sed 's/^/    /'
+    fi
+    [ "$queued" -gt 0 ] || echo "nothing matches \"$only\""
+    echo
+    echo "$passed passed, $failed failed" | tee "$out/summary"
+    [ "$failed" = 0 ] && [ "$queued" -gt 0 ]
+    exit
+}
+
+# ---- What to run --------------------------------------------------------------------------------
+
+# build DIR VARIABLES: true if everything of it was built. Counts as one check, done at once.
+build() {
+    local dir=$1 parallel=-j$JOBS
+    shift
+    case ${MAKEFLAGS:-} in *jobserver*) parallel= ;; esac
+    local saved=$only
+    only='*'
+    # shellcheck disable=SC2086
+    job step "build $dir" 1800 \
+        "$MAKE --no-print-directory -k $parallel BUILD=$dir $* all unit-binary"
+    only=$saved
+    run_queue
+    [ -x "$dir/unit" ]
+}
+
+units() { # DIR OPTIONS LABEL LIMIT
+    local suite
+    [ -x "$1/unit" ] || { not_run "unit tests${3:+ $3}" "$1/unit could not be built" && return; }
+    for suite in $("$1/unit" --list); do
+        job unit "$suite${3:+ $3}" "$4" "$1/unit $2 $suite"
+    done
+}
+
+scripts() { # DIR LIMIT
+    local script limit name
+    for script in "$1"/*.sh; do
+        [ -e "$script" ] || continue
+        name=${script#validation/e2e/}
+        name=${name%.sh}
+        limit=$(sed -n 's/^# timeout: *\([0-9]\+\).*/\1/p' "$script" | head -n 1)
+        if [ ! -x "$BUILD/hvsim" ]; then
+            not_run "e2e $name" "no $BUILD/hvsim"
+        else
+            job e2e "$name" "${limit:-$2}" "HVSIM=$PWD/$BUILD/hvsim exec $script"
+        fi
+    done
+}
+
+# What `make check` leaves out.
+name_slow() {
+    local script
+    for script in validation/e2e/slow/*.sh; do
+        [ ! -e "$script" ] || not_run "e2e $(basename "$script" .sh)" "slow: make check-all"
+    done
+    not_run "lint, fuzzing, sanitizers, valgrind, other compilers" "make check-all"
+}
+
+case $what in
+check)
+    build "$BUILD"
+    units "$BUILD" '' '' 300
+    scripts validation/e2e 120
+    run_queue
+    name_slow
+    ;;
+check-all)
+    build "$BUILD"
+    units "$BUILD" --all '' 900
+    scripts validation/e2e 120
+    scripts validation/e2e/slow 900
+    run_queue
+    ;;
+asan)
+    build "$BUILD"
+    units "$BUILD" '' 'asan' 600
+    run_queue
+    ;;
+esac
+finish
