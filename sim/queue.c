@@ -148,6 +148,14 @@ sim_time queue_next(const struct queue *q)
     return q->count ? q->heap[1].when : SIM_NEVER;
 }
 
+void queue_due(const struct queue *q, sim_time when, void (*each)(const struct timer *t, void *ctx),
+               void *ctx)
+{
+    for (uint32_t i = 1; i <= q->count; i++)
+        if (q->heap[i].when == when)
+            each(q->heap[i].timer, ctx);
+}
+
 void queue_step(struct queue *q)
 {
     struct timer *t = q->heap[1].timer;

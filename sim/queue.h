@@ -91,6 +91,10 @@ static inline void queue_stop(struct queue *q)
         q->until = q->now + 1;
 }
 
+/* Call `each` for every timer armed for exactly this date, in no particular order. O(n). */
+void queue_due(const struct queue *q, sim_time when, void (*each)(const struct timer *t, void *ctx),
+               void *ctx);
+
 /* Handle the first event; the queue must not be empty. */
 void queue_step(struct queue *q);
 

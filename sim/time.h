@@ -16,6 +16,9 @@ typedef int64_t sim_time;
 #define NS_PER_MS INT64_C(1000000)
 #define NS_PER_S INT64_C(1000000000)
 
+/* For products of two times or of a time and a ratio. */
+__extension__ typedef __int128 int128;
+
 /* "No date": later than any event. Sums with it are the caller's mistake. */
 #define SIM_NEVER INT64_MAX
 

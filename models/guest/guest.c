@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where the time of a vCPU goes: kernel time (upcall, switching), interrupt work, the current thread.
+ *
+ * The hypervisor's burst is always for one of these (guest_vcpu.doing). An upcall interrupts the
+ * burst, notes what is left of it, and only marks what is to be done; the doing itself always starts
+ * from `act`, so that everything that is due at one instant is seen before the next step is chosen.
+ *
+ * CFS in short (Linux up to 6.5, kernel/sched/fair.c; values for one CPU): the runnable thread with
+ * the least virtual run time runs; a turn lasts latency/n but at least min_granularity; a thread that
+ * slept is placed at most half a latency behind the others, and preempts the current one if it is
+ * behind it by more than wakeup_granularity.
+ */
+#include "models/guest/guest.h"
+
+#include "sim/error.h"
+
+#include <stdlib.h>
+
+enum { DOING_NOTHING, DOING_KERNEL, DOING_WORK, DOING_THREAD };
+
+/* kernel/sched/fair.c, unscaled for one CPU. */
+static const sim_time cfs_latency = 6 * NS_PER_MS;
+static const sim_time cfs_min_granularity = 750 * NS_PER_US;
+static const sim_time cfs_wakeup_granularity = 1 * NS_PER_MS;
+
+enum { STEPS_WITHOUT_TIME = 1000000 };
+
+static const struct param guest_cost_rows[] = {
+    {PARAM("upcall", DURATION, struct guest_costs, upcall), .def = "1us", .max = "1ms",
+     .meaning = "Entry and exit of the guest's event-channel upcall.", .status = STATUS_ASSUMED},
+    {PARAM("timer", DURATION, struct guest_costs, timer), .def = "2us", .max = "1ms",
+     .meaning = "Timer interrupt: expiry of sleeping threads.", .status = STATUS_ASSUMED},
+    {PARAM("thread_switch", DURATION, struct guest_costs, thread_switch), .def = "2us",
+     .max = "1ms", .meaning = "Switch between threads of the guest.",
+     .source = "Li, Ding, Shen 2007 report 3.8 us direct cost on a 2 GHz machine of 2004",
+     .status = STATUS_CITED},
+    {PARAM("idle_exit", DURATION, struct guest_costs, idle_exit), .def = "1us", .max = "1ms",
+     .meaning = "Leaving the guest's idle loop after a block.", .status = STATUS_ASSUMED},
+    {PARAM("tick", DURATION, struct guest_costs, tick), .def = "4ms", .min = "1ms", .max = "10ms",
+     .meaning = "Period of the guest's scheduler tick (preemption between its threads).",
+     .source = "Debian's kernels: HZ=250", .status = STATUS_CITED},
+};
+
+const struct param_table guest_cost_table =
+    PARAM_TABLE("guest costs", struct guest_costs, guest_cost_rows,
+                .meaning = "What the guest kernel's own work costs.");
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* Does a run before b? Ties: the one that became runnable first. */
+static bool runs_before(const struct thread *a, const struct thread *b)
+{
+    if (a->class != b->class)
+        return a->class < b->class;
+    if (a->class == CLASS_FIFO)
+        return a->priority > b->priority;
+    return a->vruntime < b->vruntime;
+}
+
+static void enqueue(struct guest_vcpu *gv, struct thread *t)
+{
+    struct list *at = gv->runq.next;
+
+    while (at != &gv->runq && !runs_before(t, container_of(at, struct thread, run)))
+        at = at->next;
+    list_insert_before(at, &t->run);
+    gv->runnable++;
+}
+
+static struct thread *first_queued(const struct guest_vcpu *gv)
+{
+    return list_empty(&gv->runq) ? NULL : container_of(gv->runq.next, struct thread, run);
+}
+
+static void place_woken(struct guest_vcpu *gv, struct thread *t)
+{
+    sim_time least = gv->min_vruntime - cfs_latency / 2;
+
+    if (t->vruntime < least)
+        t->vruntime = least;
+}
+
+static bool preempts(const struct guest_vcpu *gv, const struct thread *t)
+{
+    const struct thread *cur = gv->current;
+
+    if (!cur)
+        return true;
+    if (t->class != cur->class)
+        return t->class < cur->class;
+    if (t->class == CLASS_FIFO)
+        return t->priority > cur->priority;
+    return cur->vruntime - t->vruntime > cfs_wakeup_granularity;
+}
+
+static sim_time turn_length(const struct guest_vcpu *gv)
+{
+    sim_time turn = cfs_latency / (gv->runnable + 1);
+    sim_time tick = gv->guest->costs.tick;
+
+    if (turn < cfs_min_granularity)
+        turn = cfs_min_granularity;
+    if (tick > 0) /* noticed at the guest's tick only */
+        turn = (turn + tick - 1) / tick * tick;
+    return turn;
+}
+
+static void make_ready(struct thread *t, sim_time now)
+{
+    struct guest_vcpu *gv = t->gv;
+
+    (void)now;
+    t->ready = true;
+    if (gv->current == t || list_linked(&t->run))
+        return;
+    place_woken(gv, t);
+    enqueue(gv, t);
+}
+
+void thread_wake(struct thread *t, sim_time now)
+{
+    if (t->op.kind == OP_WAIT && !t->ready)
+        make_ready(t, now);
+}
+
+/* The current thread ran for this long. */
+static void charge_thread(struct guest_vcpu *gv, sim_time ran)
+{
+    struct thread *t = gv->current;
+    const struct thread *first = first_queued(gv);
+    sim_time least;
+
+    t->cpu_time += ran;
+    t->vruntime += ran;
+    gv->slice_left -= ran;
+    if (t->left != SIM_NEVER)
+        t->left -= ran;
+    least = first && first->class == t->class && first->vruntime < t->vruntime ? first->vruntime
+                                                                               : t->vruntime;
+    if (least > gv->min_vruntime)
+        gv->min_vruntime = least;
+}
+
+/* ---- the timer ------------------------------------------------------------------------------- */
+
+static void program_timer(struct guest_vcpu *gv)
+{
+    sim_time first = list_empty(&gv->sleepers)
+                         ? SIM_NEVER
+                         : container_of(gv->sleepers.next, struct thread, sleep)->wake_at;
+
+    if (first == gv->timer_set)
+        return;
+    gv->timer_set = first;
+    vcpu_set_timer(gv->vcpu, first);
+}
+
+static void add_sleeper(struct guest_vcpu *gv, struct thread *t)
+{
+    struct list *at = gv->sleepers.next;
+
+    while (at != &gv->sleepers && container_of(at, struct thread, sleep)->wake_at <= t->wake_at)
+        at = at->next;
+    list_insert_before(at, &t->sleep);
+    program_timer(gv);
+}
+
+static void timer_interrupt(struct evtchn *ch, sim_time now)
+{
+    struct guest_vcpu *gv = ch->vcpu->guest_data;
+
+    gv->timer_set = SIM_NEVER; /* it has fired */
+    gv->kernel_left += gv->guest->costs.timer;
+    while (!list_empty(&gv->sleepers)) {
+        struct thread *t = container_of(gv->sleepers.next, struct thread, sleep);
+
+        if (t->wake_at > now)
+            break;
+        list_remove(&t->sleep);
+        make_ready(t, now);
+    }
+    program_timer(gv);
+}
+
+/* ---- interrupt work -------------------------------------------------------------------------- */
+
+void guest_raise(struct guest_vcpu *gv, struct work *w)
+{
+    if (w->queued)
+        return;
+    w->queued = true;
+    w->next = NULL;
+    *gv->work_last = w;
+    gv->work_last = &w->next;
+}
+
+static struct work *take_work(struct guest_vcpu *gv)
+{
+    struct work *w = gv->work_first;
+
+    gv->work_first = w->next;
+    if (!gv->work_first)
+        gv->work_last = &gv->work_first;
+    w->queued = false;
+    return w;
+}
+
+static void finish_work(struct guest_vcpu *gv, sim_time now)
+{
+    struct work *w = gv->working;
+
+    gv->working = NULL;
+    w->run(w, gv, now);
+}
+
+/* ---- what to do next ------------------------------------------------------------------------- */
+
+static void burst(struct guest_vcpu *gv, uint8_t doing, sim_time time)
+{
+    gv->doing = doing;
+    vcpu_compute(gv->vcpu, time);
+}
+
+/* The burst was interrupted or is complete: book what was done of it. */
+static void book(struct guest_vcpu *gv)
+{
+    sim_time ran = gv->vcpu->progress - gv->progress;
+
+    gv->progress = gv->vcpu->progress;
+    switch (gv->doing) {
+    case DOING_KERNEL:
+        gv->kernel_left -= ran;
+        break;
+    case DOING_WORK:
+        gv->working_left -= ran;
+        break;
+    case DOING_THREAD:
+        charge_thread(gv, ran);
+        break;
+    default:
+        break;
+    }
+    gv->doing = DOING_NOTHING;
+}
+
+static void set_current(struct guest_vcpu *gv, struct thread *t)
+{
+    if (gv->current && gv->current != t && gv->current->ready)
+        enqueue(gv, gv->current);
+    list_remove(&t->run);
+    gv->runnable--;
+    gv->current = t;
+    gv->slice_left = turn_length(gv);
+    gv->kernel_left += gv->guest->costs.thread_switch;
+}
+
+/* Who should have the vCPU now? NULL: nobody is ready. */
+static struct thread *choose_thread(struct guest_vcpu *gv)
+{
+    struct thread *cur = gv->current, *first = first_queued(gv);
+
+    if (cur && !cur->ready)
+        cur = gv->current = NULL;
+    if (!first)
+        return cur;
+    if (!cur || preempts(gv, first) ||
+        (gv->slice_left <= 0 && cur->class != CLASS_FIFO && !runs_before(cur, first)))
+        set_current(gv, first);
+    else if (gv->slice_left <= 0)
+        gv->slice_left = turn_length(gv);
+    return gv->current;
+}
+
+/* The current thread begins its next operation. True: it gave up the vCPU or the pCPU. */
+static bool begin_op(struct guest_vcpu *gv, struct thread *t, sim_time now)
+{
+    t->op = t->program->next(t, now);
+    switch (t->op.kind) {
+    case OP_COMPUTE:
+        t->left = t->op.arg;
+        return false;
+    case OP_SLEEP:
+        t->ready = false;
+        t->wake_at = t->op.arg;
+        add_sleeper(gv, t);
+        return false;
+    case OP_WAIT:
+        t->ready = false;
+        return false;
+    case OP_YIELD:
+        vcpu_yield(gv->vcpu);
+        return true;
+    case OP_EXIT:
+        t->ready = false;
+        return false;
+    }
+    BUG("program %s: no such operation", t->program->name);
+}
+
+static void run_thread(struct guest_vcpu *gv, struct thread *t)
+{
+    sim_time time = t->left;
+
+    if (gv->runnable && t->class != CLASS_FIFO) {
+        if (gv->slice_left < time)
+            time = gv->slice_left;
+    }
+    burst(gv, DOING_THREAD, time);
+}
+
+static void act(struct vcpu *v, sim_time now)
+{
+    struct guest_vcpu *gv = v->guest_data;
+
+    book(gv);
+    for (int steps = 0; steps < STEPS_WITHOUT_TIME; steps++) {
+        struct thread *t;
+
+        if (gv->kernel_left > 0) {
+            burst(gv, DOING_KERNEL, gv->kernel_left);
+            return;
+        }
+        if (gv->working) {
+            if (gv->working_left > 0) {
+                burst(gv, DOING_WORK, gv->working_left);
+                return;
+            }
+            finish_work(gv, now);
+            continue;
+        }
+        if (gv->work_first) {
+            gv->working = take_work(gv);
+            gv->working_left = gv->working->cost ? gv->working->cost(gv->working, gv) : 0;
+            continue;
+        }
+        t = choose_thread(gv);
+        if (!t) {
+            if (vcpu_block(v)) {
+                gv->kernel_left += gv->guest->costs.idle_exit;
+                return;
+            }
+            /* events came in meanwhile */
+            for (struct evtchn *ch; (ch = evtchn_take(v));)
+                ch->handler(ch, now);
+        } else if (gv->kernel_left > 0) {
+            continue;
+        } else if (t->op.kind == OP_COMPUTE && t->left > 0) {
+            run_thread(gv, t);
+            return;
+        } else if (begin_op(gv, t, now)) {
+            return;
+        }
+    }
+    BUG("domain %u vcpu %u: a program goes round without using time", v->domain->id, v->id);
+}
+
+/* The upcall interrupts whatever the vCPU was at; it goes on from `act` at this instant. */
+static void upcall(struct vcpu *v, sim_time now)
+{
+    struct guest_vcpu *gv = v->guest_data;
+
+    vcpu_burst_stop(v);
+    book(gv);
+    gv->kernel_left += gv->guest->costs.upcall;
+    for (struct evtchn *ch; (ch = evtchn_take(v));)
+        ch->handler(ch, now);
+}
+
+const struct guest_ops guest_ops = {.act = act, .upcall = upcall};
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+struct guest *guest_new(struct domain *d, uint32_t vcpus)
+{
+    struct guest *g = xcalloc(1, sizeof *g);
+
+    g->domain = d;
+    g->vcpu = xcalloc(vcpus, sizeof *g->vcpu);
+    return g;
+}
+
+struct vcpu *guest_add_vcpu(struct guest *g)
+{
+    struct guest_vcpu *gv = &g->vcpu[g->domain->vcpu_count];
+
+    gv->guest = g;
+    gv->timer_set = SIM_NEVER;
+    list_init(&gv->runq);
+    list_init(&gv->sleepers);
+    gv->work_last = &gv->work_first;
+    gv->vcpu = domain_add_vcpu(g->domain, &guest_ops, gv);
+    gv->vcpu->timer_virq.handler = timer_interrupt;
+    return gv->vcpu;
+}
+
+void guest_free(struct guest *g)
+{
+    while (g->threads) {
+        struct thread *t = g->threads;
+
+        g->threads = t->next;
+        free(t->state);
+        free(t);
+    }
+    free(g->vcpu);
+    free(g);
+}
+
+struct thread *guest_add_thread(struct guest_vcpu *gv, const struct program *program,
+                                const void *params, const char *name, enum thread_class class,
+                                uint8_t priority)
+{
+    struct thread *t = xcalloc(1, sizeof *t);
+
+    t->gv = gv;
+    t->program = program;
+    t->name = name;
+    t->class = class;
+    t->priority = priority;
+    t->state = xcalloc(1, program->state_size);
+    t->op.kind = OP_WAIT;
+    list_init(&t->run);
+    list_init(&t->sleep);
+    t->next = gv->guest->threads;
+    gv->guest->threads = t;
+    if (program->init)
+        program->init(t, params);
+    t->ready = true;
+    enqueue(gv, t);
+    return t;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The guest kernel of a domain: upcalls, interrupt work, threads and the programs they run.
+ *
+ * On each vCPU, interrupt work (softirq) goes first, then the threads. A vCPU with neither sets its
+ * timer and blocks. The hypervisor may take the pCPU away at any time; the kernel does not notice.
+ *
+ * Threads are scheduled in three classes as in Linux: SCHED_FIFO by priority, SCHED_NORMAL by
+ * virtual run time with wake-up preemption (the rules of Linux's CFS before 6.6, see guest.c), and
+ * SCHED_IDLE when there is nothing else.
+ *
+ * A program is a state machine: asked for its next operation whenever the last one is complete.
+ * Adding one is a row in the table of workloads/programs.c.
+ */
+#ifndef HVSIM_GUEST_GUEST_H
+#define HVSIM_GUEST_GUEST_H
+
+#include "models/hypervisor/hypervisor.h"
+#include "sim/params.h"
+
+struct guest;
+struct guest_vcpu;
+struct thread;
+struct work;
+
+enum guest_op_kind {
+    OP_COMPUTE, /* for arg ns of CPU time; SIM_NEVER: without end */
+    OP_SLEEP,   /* until the date arg */
+    OP_WAIT,    /* until thread_wake() */
+    OP_YIELD,   /* SCHEDOP_yield: give up the pCPU, stay runnable */
+    OP_EXIT     /* the thread ends */
+};
+
+struct guest_op {
+    enum guest_op_kind kind;
+    sim_time arg;
+};
+
+struct program {
+    const char *name;
+    const char *meaning;
+    const struct param_table *params; /* of the `params` that init gets; NULL: none */
+    size_t state_size;                /* zeroed memory at thread->state */
+    void (*init)(struct thread *t, const void *params); /* may be NULL */
+    struct guest_op (*next)(struct thread *t, sim_time now);
+    void (*event)(struct thread *t, sim_time now); /* an event for the thread; may be NULL */
+};
+
+enum thread_class { CLASS_FIFO, CLASS_NORMAL, CLASS_IDLE };
+
+struct thread {
+    struct list run; /* in its vCPU's queue while runnable and not current */
+    struct list sleep;
+    struct guest_vcpu *gv;
+    const struct program *program;
+    void *state;
+    const char *name;
+    struct guest_op op; /* the operation it is in */
+    sim_time left;      /* of an OP_COMPUTE, up to date while the thread is not current */
+    sim_time wake_at;   /* of an OP_SLEEP */
+    sim_time vruntime;
+    sim_time cpu_time; /* received so far, up to date while not current */
+    enum thread_class class;
+    uint8_t priority; /* CLASS_FIFO: higher first */
+    bool ready;       /* its operation is complete, or it computes */
+    struct thread *next;  /* in the guest's list of all */
+    uint32_t user;        /* for the program's owner */
+    void *user_data;
+};
+
+/* Interrupt work: `cost` of CPU time, then `run`. Embedded in its owner; queued at most once. */
+struct work {
+    struct work *next;
+    bool queued;
+    sim_time (*cost)(struct work *w, struct guest_vcpu *gv); /* asked for when it begins */
+    void (*run)(struct work *w, struct guest_vcpu *gv, sim_time now);
+};
+
+struct guest_costs {
+    sim_time upcall;        /* from the upcall to the first handler, paid once per upcall */
+    sim_time timer;         /* timer interrupt */
+    sim_time thread_switch; /* between threads */
+    sim_time idle_exit;     /* from being switched in after a block to the first work */
+    sim_time tick;          /* the guest's own tick: granularity of preemption between threads */
+};
+
+extern const struct param_table guest_cost_table;
+
+struct guest_vcpu {
+    struct guest *guest;
+    struct vcpu *vcpu;
+    struct thread *current;
+    struct list runq;     /* runnable threads that wait for this vCPU */
+    struct list sleepers; /* by wake_at, then by arrival */
+    struct work *work_first, **work_last;
+    struct work *working;  /* whose cost is being paid */
+    sim_time kernel_left;  /* time of the kernel's own still to be paid before anything else */
+    sim_time working_left; /* of the work's cost, while interrupted */
+    sim_time timer_set;    /* what the singleshot timer is set to; SIM_NEVER off */
+    sim_time min_vruntime;
+    sim_time progress;     /* of the vCPU, as far as it is booked */
+    sim_time slice_left;   /* of the current thread's turn */
+    uint8_t doing;         /* what the vCPU's burst is for */
+    uint32_t runnable; /* threads in runq */
+};
+
+struct guest {
+    struct domain *domain;
+    struct guest_vcpu *vcpu;
+    struct thread *threads;
+    struct guest_costs costs;
+};
+
+/* The operations that a guest's vCPUs are created with; guest_data is its struct guest_vcpu. */
+extern const struct guest_ops guest_ops;
+
+/* A kernel for a domain that will have `vcpus` vCPUs; create them with guest_add_vcpu. */
+struct guest *guest_new(struct domain *d, uint32_t vcpus);
+struct vcpu *guest_add_vcpu(struct guest *g);
+void guest_free(struct guest *g);
+
+/* A thread on a vCPU, ready to run when the vCPU starts. params: what program->params describes. */
+struct thread *guest_add_thread(struct guest_vcpu *gv, const struct program *program,
+                                const void *params, const char *name, enum thread_class class,
+                                uint8_t priority);
+
+/* End an OP_WAIT; harmless if the thread is in none. From programs, handlers and work. */
+void thread_wake(struct thread *t, sim_time now);
+
+/* Queue interrupt work; if it is already queued nothing happens. From handlers, work, programs. */
+void guest_raise(struct guest_vcpu *gv, struct work *w);
+
+static inline struct vcpu *thread_vcpu(const struct thread *t)
+{
+    return t->gv->vcpu;
+}
+
+#endif

@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Runstates, wake and block, choosing and switching, migration through the core, event channels.
+ * The building of hosts is in build.c.
+ */
+#include "models/hypervisor/core.h"
+
+#include "sim/error.h"
+
+/* ---- observing ------------------------------------------------------------------------------ */
+
+const struct observation_name observation_names[OBS_KINDS] = {
+#define X(kind, text, a, b, c, d) [OBS_##kind] = {text, {a, b, c, d}},
+    OBSERVATIONS(X)
+#undef X
+};
+
+void host_see(struct host *h, enum observation_kind kind, struct vcpu *v, int64_t a, int64_t b,
+              int64_t c, int64_t d)
+{
+    const struct observation obs = {.time = h->queue->now,
+                                    .kind = kind,
+                                    .pcpu = h->executing,
+                                    .vcpu = v,
+                                    .arg = {a, b, c, d}};
+
+    for (struct observer *o = h->observers; o; o = o->next)
+        if (o->kinds >> kind & 1)
+            o->see(o, h, &obs);
+}
+
+/* What can only be said once a handler is done: who was moved, and the observers' own wishes. */
+static void handler_done(struct host *h)
+{
+    for (struct observer *o = h->observers; o; o = o->next)
+        if (o->handled)
+            o->handled(o, h);
+    if (!(h->observed >> OBS_MIGRATE & 1))
+        return;
+    for (uint32_t i = 0; i < h->vcpu_count; i++) {
+        struct vcpu *v = h->vcpu[i];
+
+        if (v->processor != v->shadow_processor) {
+            observe2(h, MIGRATE, v, v->shadow_processor, v->processor);
+            v->shadow_processor = v->processor;
+        }
+    }
+}
+
+static void after_event(struct queue *q)
+{
+    handler_done(q->owner);
+}
+
+void host_observe(struct host *h, struct observer *o)
+{
+    struct observer **at = &h->observers;
+
+    while (*at)
+        at = &(*at)->next;
+    o->next = NULL;
+    *at = o;
+    h->observed |= o->kinds;
+    h->queue->owner = h;
+    if (o->handled || o->kinds >> OBS_MIGRATE & 1) {
+        h->queue->after = after_event;
+        h->watched_handlers = true;
+    }
+    for (uint32_t i = 0; i < h->vcpu_count; i++)
+        h->vcpu[i]->shadow_processor = h->vcpu[i]->processor;
+}
+
+/* ---- runstates ------------------------------------------------------------------------------ */
+
+static void runstate_change(struct vcpu *v, enum runstate state, sim_time now)
+{
+    if (v->runstate == state)
+        return;
+    observe2(vcpu_host(v), RUNSTATE, v, v->runstate, state);
+    if (now > v->runstate_entry) {
+        v->runstate_time[v->runstate] += now - v->runstate_entry;
+        v->runstate_entry = now;
+    }
+    v->runstate = state;
+}
+
+sim_time vcpu_runstate_time(const struct vcpu *v, enum runstate state)
+{
+    sim_time t = v->runstate_time[state], now = vcpu_host(v)->queue->now;
+
+    if (v->runstate == state && now > v->runstate_entry)
+        t += now - v->runstate_entry;
+    return t;
+}
+
+/* ---- bursts: the guest's progress on a pCPU -------------------------------------------------- */
+
+/* Time that `work` takes at the pCPU's present speed, rounded up. */
+static sim_time work_to_time(const struct pcpu *p, sim_time work)
+{
+    if (p->speed_now == SPEED_ONE)
+        return work;
+    return (sim_time)(((int128)work * SPEED_ONE + p->speed_now - 1) / p->speed_now);
+}
+
+static sim_time time_to_work(const struct pcpu *p, sim_time time)
+{
+    if (p->speed_now == SPEED_ONE)
+        return time;
+    return (sim_time)((int128)time * p->speed_now / SPEED_ONE);
+}
+
+static void burst_arm(struct pcpu *p, struct vcpu *v)
+{
+    if (v->burst_left != SIM_NEVER)
+        queue_arm_key(p->host->queue, &p->burst, v->burst_since + work_to_time(p, v->burst_left),
+                      RANK_BURST, p->id);
+}
+
+/* Bring burst_left up to date; the burst timer is stopped. */
+static void burst_pause(struct pcpu *p, struct vcpu *v, sim_time now)
+{
+    sim_time done;
+
+    queue_cancel(p->host->queue, &p->burst);
+    if (now <= v->burst_since)
+        return;
+    done = time_to_work(p, now - v->burst_since);
+    if (done > v->burst_left)
+        done = v->burst_left;
+    if (v->burst_left != SIM_NEVER)
+        v->burst_left -= done;
+    v->progress += done;
+    v->burst_since = now;
+}
+
+static bool is_current(const struct vcpu *v)
+{
+    return vcpu_pcpu(v)->current == v;
+}
+
+void vcpu_compute(struct vcpu *v, sim_time work)
+{
+    struct pcpu *p = vcpu_pcpu(v);
+    sim_time now = p->host->queue->now;
+
+    if (!is_current(v)) {
+        v->burst_left = work;
+        return;
+    }
+    burst_pause(p, v, now);
+    v->burst_left = work;
+    burst_arm(p, v);
+}
+
+void vcpu_burst_stop(struct vcpu *v)
+{
+    if (is_current(v))
+        burst_pause(vcpu_pcpu(v), v, vcpu_host(v)->queue->now);
+    v->burst_left = 0;
+}
+
+static void burst_done(struct timer *t, sim_time now)
+{
+    struct pcpu *p = container_of(t, struct pcpu, burst);
+    struct vcpu *v = p->current;
+
+    p->host->executing = p->id;
+    v->progress += v->burst_left;
+    v->burst_left = 0;
+    v->burst_since = now;
+    v->guest->act(v, now);
+    if (v->burst_left == 0 && !timer_armed(&p->burst) && !cpumask_test(&p->host->pending, p->id))
+        BUG("domain %u vcpu %u neither computes nor gives up its pCPU", v->domain->id, v->id);
+}
+
+static void deliver_upcall(struct pcpu *p, struct vcpu *v, sim_time now)
+{
+    v->upcall_pending = false;
+    if (v->guest->upcall)
+        v->guest->upcall(v, now);
+    if (!timer_armed(&p->burst))
+        burst_arm(p, v);
+}
+
+/* The current vCPU goes on, or begins: deliver what is pending, see that its burst is timed. */
+static void run_current(struct pcpu *p, sim_time now)
+{
+    struct vcpu *v = p->current;
+
+    if (v->idle)
+        return;
+    if (v->upcall_pending)
+        deliver_upcall(p, v, now);
+    else if (!timer_armed(&p->burst))
+        burst_arm(p, v);
+}
+
+/* ---- SMT: a busy sibling slows a thread down -------------------------------------------------- */
+
+static void set_speed(struct pcpu *p, uint32_t speed, sim_time now)
+{
+    if (p->speed_now == speed)
+        return;
+    if (!p->current->idle) {
+        bool armed = timer_armed(&p->burst);
+
+        burst_pause(p, p->current, now);
+        p->speed_now = speed;
+        if (armed)
+            burst_arm(p, p->current);
+    }
+    p->speed_now = speed;
+}
+
+static bool thread_busy(const struct pcpu *p)
+{
+    return p->current && !p->current->idle;
+}
+
+/* After a switch on p: it and its siblings run at nominal speed alone, slower together. */
+static void smt_update(struct pcpu *p, sim_time now)
+{
+    struct host *h = p->host;
+    uint32_t busy = 0;
+
+    if (h->costs.smt_factor == 100 || cpumask_weight(&p->siblings) == 1)
+        return;
+    for_each_cpu(c, &p->siblings)
+        busy += thread_busy(&h->pcpu[c]);
+    for_each_cpu(c, &p->siblings) {
+        struct pcpu *s = &h->pcpu[c];
+
+        if (s->current)
+            set_speed(s, busy > 1 ? (uint32_t)(s->speed * h->costs.smt_factor / 100) : s->speed,
+                      now);
+    }
+}
+
+/* ---- choosing and switching ------------------------------------------------------------------ */
+
+void host_arm(struct host *h, struct timer *t, sim_time when)
+{
+    sim_time slop = h->costs.timer_slop;
+
+    if (slop > 0 && when > h->queue->now)
+        when = (when + slop - 1) / slop * slop;
+    queue_arm(h->queue, t, when);
+}
+
+static void settle_arm(struct host *h)
+{
+    if (!timer_armed(&h->settle))
+        queue_arm_key(h->queue, &h->settle, h->queue->now, RANK_SETTLE, 0);
+}
+
+static void raise_here(struct pcpu *p)
+{
+    cpumask_set(&p->host->pending, p->id);
+    settle_arm(p->host);
+}
+
+static void ipi_fire(struct timer *t, sim_time now)
+{
+    (void)now;
+    raise_here(container_of(t, struct pcpu, ipi));
+}
+
+void pcpu_reschedule(struct pcpu *p)
+{
+    struct host *h = p->host;
+
+    if (h->costs.ipi > 0 && p->id != h->executing) {
+        if (!timer_armed(&p->ipi))
+            queue_arm(h->queue, &p->ipi, h->queue->now + h->costs.ipi);
+        return;
+    }
+    raise_here(p);
+}
+
+static void slice_end(struct timer *t, sim_time now)
+{
+    struct pcpu *p = container_of(t, struct pcpu, slice);
+
+    (void)now;
+    p->host->executing = p->id;
+    raise_here(p);
+}
+
+/* Work that a vCPU loses to a cold cache: all of it after cache_lifetime of others' running,
+ * proportionally less before. (A linear loss is assumed.) */
+static sim_time cache_refill(const struct host *h, const struct vcpu *v, sim_time now)
+{
+    sim_time away = now - v->last_switch;
+
+    if (!h->costs.cache_refill || away <= 0)
+        return 0;
+    if (away >= h->costs.cache_lifetime)
+        return h->costs.cache_refill;
+    return (sim_time)((int128)h->costs.cache_refill * away / h->costs.cache_lifetime);
+}
+
+static void context_saved(struct scheduler *s, struct vcpu *v, sim_time now)
+{
+    v->is_running = false;
+    v->last_switch = now;
+    if (s->ops->context_saved)
+        s->ops->context_saved(s, v);
+    if (v->pause_flags & PAUSE_MIGRATING && !v->is_running)
+        vcpu_migrate_finish(v);
+}
+
+static void switch_to(struct pcpu *p, struct scheduler *s, struct vcpu *prev, struct vcpu *next,
+                      sim_time slice, sim_time now)
+{
+    struct host *h = p->host;
+    sim_time since = h->version < XEN_4_17 ? next->runstate_entry : next->last_switch;
+    sim_time overhead = 0;
+
+    if (!prev->idle) {
+        burst_pause(p, prev, now);
+        if (prev->guest->preempted)
+            prev->guest->preempted(prev, now);
+    }
+    if (!next->idle)
+        overhead = h->costs.context_switch + cache_refill(h, next, now);
+    h->switches++;
+    p->current = next;
+    observe1(h, SWITCH_OUT, prev, vcpu_ran(prev, now));
+    observe2(h, SWITCH_IN, next, next->runstate == RUNSTATE_RUNNABLE ? now - since : 0, slice);
+    next->last_switch = now;
+    runstate_change(prev,
+                    prev->pause_flags & PAUSE_BLOCKED ? RUNSTATE_BLOCKED
+                    : vcpu_runnable(prev)             ? RUNSTATE_RUNNABLE
+                                                      : RUNSTATE_OFFLINE,
+                    now);
+    runstate_change(next, RUNSTATE_RUNNING, now);
+    next->is_running = true;
+    next->burst_since = now + overhead;
+    smt_update(p, now);
+    context_saved(s, prev, now);
+}
+
+static void check_decision(const struct pcpu *p, const struct scheduler *s,
+                           const struct decision *d, sim_time now)
+{
+    if (d->next->idle ? d->next == p->idle
+                      : d->next->processor == p->id && (!d->next->is_running || d->next == p->current))
+        return;
+    BUG("scheduler %s at %lld ns, pCPU %u: chose domain %u vcpu %u, which is on pCPU %u%s",
+        s->ops->name, (long long)now, p->id, d->next->domain->id, d->next->id, d->next->processor,
+        d->next->is_running ? " and running" : "");
+}
+
+static void pcpu_schedule(struct pcpu *p, sim_time now)
+{
+    struct host *h = p->host;
+    struct scheduler *s = p->pool->scheduler;
+    struct vcpu *prev = p->current;
+    struct decision d;
+
+    h->executing = p->id;
+    h->decisions++;
+    queue_cancel(h->queue, &p->slice);
+    d = s->ops->schedule(s, p, now);
+    check_decision(p, s, &d, now);
+    p->slice_granted = d.slice;
+    if (d.slice >= 0)
+        host_arm(h, &p->slice, now + d.slice);
+    if (d.next == prev) {
+        if (!prev->idle)
+            observe2(h, CONT, prev, vcpu_ran(prev, now), d.slice);
+        run_current(p, now);
+    } else {
+        switch_to(p, s, prev, d.next, d.slice, now);
+        if (!d.next->idle && d.next->guest->resumed)
+            d.next->guest->resumed(d.next, now);
+        run_current(p, now);
+    }
+    if (h->watched_handlers)
+        handler_done(h);
+}
+
+/* All pending reschedules of the instant: pCPUs ascending, each until it has none pending. */
+static void settle(struct timer *t, sim_time now)
+{
+    struct host *h = container_of(t, struct host, settle);
+
+    while (!cpumask_empty(&h->pending))
+        for_each_cpu(c, &h->pending)
+            while (cpumask_test(&h->pending, c)) {
+                cpumask_clear(&h->pending, c);
+                pcpu_schedule(&h->pcpu[c], now);
+            }
+    queue_cancel(h->queue, &h->settle);
+}
+
+/* ---- entry points ---------------------------------------------------------------------------- */
+
+void vcpu_wake(struct vcpu *v)
+{
+    struct host *h = vcpu_host(v);
+    struct scheduler *s = vcpu_scheduler(v);
+    sim_time now = h->queue->now;
+
+    observe(h, WAKE, v);
+    if (vcpu_runnable(v)) {
+        if (v->runstate >= RUNSTATE_BLOCKED)
+            runstate_change(v, RUNSTATE_RUNNABLE, now);
+        s->ops->wake(s, v);
+    } else if (!(v->pause_flags & PAUSE_BLOCKED) && v->runstate == RUNSTATE_BLOCKED) {
+        runstate_change(v, RUNSTATE_OFFLINE, now);
+    }
+}
+
+/* Something made v stop: if it is thereby not runnable, out of the queue with it. */
+static void sleep_nosync(struct vcpu *v)
+{
+    struct scheduler *s = vcpu_scheduler(v);
+
+    if (vcpu_runnable(v))
+        return;
+    if (v->runstate == RUNSTATE_RUNNABLE)
+        runstate_change(v, RUNSTATE_OFFLINE, vcpu_host(v)->queue->now);
+    s->ops->sleep(s, v);
+}
+
+void vcpu_start(struct vcpu *v)
+{
+    v->pause_flags &= (uint8_t)~PAUSE_DOWN;
+    observe(vcpu_host(v), START, v);
+    vcpu_wake(v);
+}
+
+void vcpu_stop(struct vcpu *v)
+{
+    v->pause_flags |= PAUSE_DOWN;
+    observe(vcpu_host(v), SLEEP, v);
+    sleep_nosync(v);
+}
+
+void vcpu_unblock(struct vcpu *v)
+{
+    if (!(v->pause_flags & PAUSE_BLOCKED))
+        return;
+    v->pause_flags &= (uint8_t)~PAUSE_BLOCKED;
+    vcpu_wake(v);
+}
+
+void vcpu_pause(struct vcpu *v)
+{
+    v->pause_count++;
+    observe(vcpu_host(v), SLEEP, v);
+    sleep_nosync(v);
+}
+
+void vcpu_unpause(struct vcpu *v)
+{
+    BUG_ON(v->pause_count <= 0);
+    if (--v->pause_count == 0)
+        vcpu_wake(v);
+}
+
+void vcpu_migrate_start(struct vcpu *v)
+{
+    v->pause_flags |= PAUSE_MIGRATING;
+    sleep_nosync(v);
+}
+
+void vcpu_migrate_finish(struct vcpu *v)
+{
+    struct scheduler *s = vcpu_scheduler(v);
+    uint32_t cpu;
+
+    if (v->is_running)
+        return;
+    cpu = s->ops->pick_cpu(s, v);
+    v->pause_flags &= (uint8_t)~PAUSE_MIGRATING;
+    if (cpu != v->processor)
+        vcpu_host(v)->migrations++;
+    if (s->ops->migrate)
+        s->ops->migrate(s, v, cpu);
+    else
+        v->processor = cpu;
+    vcpu_wake(v);
+}
+
+/* ---- event channels and the guest's timer ----------------------------------------------------- */
+
+static void evtchn_raise(struct evtchn *ch)
+{
+    struct vcpu *v = ch->vcpu;
+    bool blocked = v->pause_flags & PAUSE_BLOCKED;
+
+    if (ch->pending)
+        return;
+    ch->pending = true;
+    if (ch->masked)
+        return;
+    ch->next = NULL;
+    *v->pending_last = ch;
+    v->pending_last = &ch->next;
+    if (v->upcall_pending)
+        return;
+    v->upcall_pending = true;
+    if (blocked) {
+        vcpu_unblock(v);
+    } else if (v->runstate == RUNSTATE_RUNNING && is_current(v)) {
+        deliver_upcall(vcpu_pcpu(v), v, vcpu_host(v)->queue->now);
+    }
+}
+
+void evtchn_send(struct evtchn *ch, bool network)
+{
+    struct vcpu *v = ch->vcpu;
+    struct host *h = vcpu_host(v);
+    struct scheduler *s = vcpu_scheduler(v);
+
+    if (network) {
+        if (s->ops->network_event)
+            s->ops->network_event(s, v);
+        observe(h, NETEVENT, v);
+    } else {
+        observe(h, EVENT, v);
+    }
+    evtchn_raise(ch);
+}
+
+struct evtchn *evtchn_take(struct vcpu *v)
+{
+    struct evtchn *ch = v->pending_first;
+
+    if (!ch)
+        return NULL;
+    v->pending_first = ch->next;
+    if (!v->pending_first)
+        v->pending_last = &v->pending_first;
+    ch->pending = false;
+    return ch;
+}
+
+static void singleshot_fire(struct timer *t, sim_time now)
+{
+    struct vcpu *v = container_of(t, struct vcpu, singleshot);
+
+    (void)now;
+    vcpu_host(v)->executing = v->timer_pcpu;
+    evtchn_raise(&v->timer_virq);
+}
+
+void vcpu_set_timer(struct vcpu *v, sim_time when)
+{
+    struct host *h = vcpu_host(v);
+
+    if (when == SIM_NEVER) {
+        queue_cancel(h->queue, &v->singleshot);
+        return;
+    }
+    v->timer_pcpu = v->processor;
+    host_arm(h, &v->singleshot, when);
+}
+
+bool vcpu_block(struct vcpu *v)
+{
+    struct pcpu *p = vcpu_pcpu(v);
+
+    BUG_ON(p->current != v);
+    v->pause_flags |= PAUSE_BLOCKED;
+    if (v->upcall_pending) {
+        v->pause_flags &= (uint8_t)~PAUSE_BLOCKED;
+        return false;
+    }
+    observe(p->host, BLOCK, v);
+    raise_here(p);
+    return true;
+}
+
+void vcpu_yield(struct vcpu *v)
+{
+    struct pcpu *p = vcpu_pcpu(v);
+    struct scheduler *s = vcpu_scheduler(v);
+
+    BUG_ON(p->current != v);
+    if (s->ops->yield)
+        s->ops->yield(s, v);
+    observe(p->host, YIELD, v);
+    raise_here(p);
+}
+
+void core_init_pcpu(struct pcpu *p)
+{
+    timer_init(&p->slice, slice_end);
+    timer_init(&p->burst, burst_done);
+    timer_init(&p->ipi, ipi_fire);
+}
+
+void core_init_vcpu(struct vcpu *v)
+{
+    timer_init(&v->singleshot, singleshot_fire);
+    v->timer_virq.vcpu = v;
+    v->pending_last = &v->pending_first;
+}
+
+void core_init_host(struct host *h)
+{
+    timer_init(&h->settle, settle);
+}
+
+void core_first_schedule(struct pcpu *p)
+{
+    pcpu_schedule(p, p->host->queue->now);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The operation tables of the built-in schedulers. */
+#ifndef HVSIM_SCHEDULERS_SCHEDULERS_H
+#define HVSIM_SCHEDULERS_SCHEDULERS_H
+
+#include "models/schedulers/scheduler.h"
+
+extern const struct sched_ops sched_credit;
+
+#endif
