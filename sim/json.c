@@ -576,6 +576,24 @@ int json_error(struct json_value v, struct errors *e, const char *fmt, ...)
     return -1;
 }
 
+int json_error_in(struct json_value object, const char *key, struct errors *e, const char *fmt, ...)
+{
+    struct json_value member = json_member(object, key);
+    char *above, *pointer;
+    va_list ap;
+
+    if (json_complained_enough(e))
+        return json_complain(e, "...");
+    above = json_pointer(object);
+    pointer = json_pointer_append(above, key);
+    va_start(ap, fmt);
+    error_about(json_exists(member) ? member : object, pointer, e, fmt, ap);
+    va_end(ap);
+    free(above);
+    free(pointer);
+    return -1;
+}
+
 int json_error_at(const struct json *doc, const char *pointer, struct errors *e, const char *fmt,
                   ...)
 {

@@ -98,6 +98,11 @@ char *json_show(struct json_value v);
 int json_error(struct json_value v, struct errors *e, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same about a member of an object; when it is not there (a default was used), the object's
+ * place and the member's pointer are named. */
+int json_error_in(struct json_value object, const char *key, struct errors *e, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* The same by pointer; when nothing stands there (a default was used), the place of the nearest
  * value above it is named, and still the whole pointer. */
 int json_error_at(const struct json *doc, const char *pointer, struct errors *e, const char *fmt,

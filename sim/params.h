@@ -28,15 +28,17 @@
  *     STRING    char *, any text
  *     NAME      char *: letters, digits, "_", "-", ".", ":", at most 64 characters; `refers` says
  *               in messages what it names
- *     OBJECT    a struct embedded in place, described by `table`
+ *     OBJECT    a struct embedded in place, described by `table`; its default is "{}"
+ *     POINTER   a pointer to such a struct, allocated; NULL when optional and absent
  *     LIST      struct param_list of `of` (any kind, offset 0); min and max bound its length
  *     VARIANT   struct param_variant: an object in which one member picks the table for the others;
  *               the bare name of a choice stands for an object with nothing but defaults
  *     CUSTOM    whatever `type` reads
  *
- * Units are required: 30 for a duration is an error that says so. A row without default must be
- * given, unless it is `optional`: then it stays 0, false, NULL, an empty list or a variant without
- * choice. A row with a `word` also accepts this word for `word_value` ("unlimited").
+ * Units are required: 30 for a duration is an error that says so; only 0 goes without. A row
+ * without default must be given, unless it is `optional`: then it stays 0, false, NULL, an empty
+ * list or a variant without choice. A row with a `word` also accepts this word for `word_value`
+ * ("unlimited").
  * Every object may hold a "comment" (a string or strings), which is ignored.
  */
 #ifndef HVSIM_SIM_PARAMS_H
@@ -65,6 +67,7 @@ enum param_kind {
     PARAM_STRING,
     PARAM_NAME,
     PARAM_OBJECT,
+    PARAM_POINTER,
     PARAM_LIST,
     PARAM_VARIANT,
     PARAM_CUSTOM
@@ -145,7 +148,7 @@ struct param_table {
     size_t size; /* of the struct */
     const char *meaning;
     /* Checks between fields after all were read without error (NULL: none): report with
-     * json_error(json_member(v, "key"), ...) and return -1. May also fill derived fields. */
+     * json_error_in(v, "key", ...) and return -1. May also fill derived fields. */
     int (*check)(void *target, struct json_value v, struct errors *e);
     void (*release)(void *target); /* frees what `check` allocated; NULL: nothing */
 };

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Is a parameter table in order? For unit tests: a mistake in a table shows when it is built, not
+ * when a user meets the row.
+ */
+#include "sim/params.h"
+
+#include "sim/params_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NESTED 12 /* tables within tables that are checked; one that contains itself ends here */
+
+struct place {
+    const struct param_table *table;
+    const struct param *row;
+    int depth;
+    struct errors *e;
+};
+
+static void check_table(const struct param_table *t, int depth, struct errors *e);
+static void check_row(const struct place *at, const struct param *p);
+
+static void wrong(const struct place *at, const char *what, const char *detail)
+{
+    error_add(at->e, EXIT_INTERNAL, "table %s, row \"%s\": %s%s", at->table->name, at->row->name,
+              what, detail);
+}
+
+/* The default must read without error, and everything in it. */
+static void check_default(const struct place *at, const struct param *p)
+{
+    struct errors found = ERRORS_NONE;
+    void *field;
+
+    if (!p->def)
+        return;
+    field = xcalloc(1, p->size);
+    param_read_default(p, field, &found);
+    for (size_t i = 0; i < found.count; i++)
+        wrong(at, "bad default: ", found.item[i].text);
+    param_free_value(p, field);
+    free(field);
+    errors_free(&found);
+}
+
+/* A bound must be a value by itself, and not beyond the other one. */
+static bool check_bound(const struct place *at, const struct param *p, const char *text,
+                        double *value)
+{
+    int64_t integer;
+    char why[QUANTITY_WHY];
+    char *end;
+
+    if (p->kind == PARAM_NUMBER) {
+        *value = strtod(text, &end);
+        if (*end || !*text)
+            wrong(at, "bound is no number: ", text);
+        return !*end && *text;
+    }
+    if (quantity_parse(p->kind == PARAM_LIST ? QUANTITY_PLAIN : param_quantity(p), text, &integer,
+                       why)) {
+        wrong(at, "bad bound: ", why);
+        return false;
+    }
+    *value = (double)integer;
+    return true;
+}
+
+static void check_bounds(const struct place *at, const struct param *p)
+{
+    bool bounded =
+        param_quantity(p) != QUANTITY_COUNT || p->kind == PARAM_NUMBER || p->kind == PARAM_LIST;
+    double low = 0, high = 0;
+
+    if (!p->min && !p->max)
+        return;
+    if (!bounded) {
+        wrong(at, "this kind has no bounds", "");
+        return;
+    }
+    if (p->min && !check_bound(at, p, p->min, &low))
+        return;
+    if (p->max && !check_bound(at, p, p->max, &high))
+        return;
+    if (p->min && p->max && low > high)
+        wrong(at, "min is above max", "");
+}
+
+static void check_choices(const struct place *at, const struct param *p)
+{
+    const struct param_choice *choice;
+
+    for (size_t i = 0; (choice = param_nth_choice(p, i)); i++) {
+        if (param_find_choice(p, choice->name) != choice)
+            wrong(at, "choice named twice: ", choice->name);
+        if (choice->table && choice->table->row)
+            for (size_t k = 0; k < choice->table->count; k++)
+                if (strcmp(choice->table->row[k].name, p->choices->tag) == 0)
+                    wrong(at, "a parameter has the name of the tag: ", choice->name);
+        if (choice->table)
+            check_table(choice->table, at->depth + 1, at->e);
+    }
+}
+
+/* What the kind needs to be there. False: nothing more can be checked. */
+static bool check_parts(const struct place *at, const struct param *p)
+{
+    const char *missing = NULL;
+
+    if (p->kind == PARAM_ENUM && !p->names)
+        missing = "names";
+    if ((p->kind == PARAM_OBJECT || p->kind == PARAM_POINTER) && !p->table)
+        missing = "table";
+    if (p->kind == PARAM_LIST && !p->of)
+        missing = "of";
+    if (p->kind == PARAM_VARIANT && (!p->choices || !p->choices->tag))
+        missing = "choices";
+    if (p->kind == PARAM_CUSTOM && !(p->type && p->type->read && p->type->write && p->type->schema))
+        missing = "type";
+    if (missing)
+        wrong(at, "missing: ", missing);
+    return !missing;
+}
+
+static void check_words(const struct place *at, const struct param *p)
+{
+    bool measured = param_quantity(p) != QUANTITY_COUNT;
+
+    if (!p->meaning || !*p->meaning)
+        wrong(at, "no meaning", "");
+    else if (p->meaning[strlen(p->meaning) - 1] != '.')
+        wrong(at, "the meaning is no sentence: ", p->meaning);
+    if (p->def && p->status == STATUS_GIVEN)
+        wrong(at, "a default is not \"given\"", "");
+    if (p->def && p->status != STATUS_ASSUMED && !p->source)
+        wrong(at, "no source for a default that is ", param_status_name(p->status));
+    if (p->word && !measured)
+        wrong(at, "only quantities and integers have a word", "");
+}
+
+static void check_row(const struct place *at, const struct param *p)
+{
+    if (!check_parts(at, p))
+        return;
+    if (p->size != param_kind_size(p))
+        wrong(at, "the field has not the size of a ", param_kind_name(p->kind));
+    else if (p->def && p->optional)
+        wrong(at, "optional, and with a default", "");
+    else if (p->optional && (p->kind == PARAM_OBJECT || p->kind == PARAM_CUSTOM))
+        wrong(at, "cannot be optional: use a POINTER, or give a default", "");
+    else if (at->depth < NESTED)
+        check_default(at, p);
+    check_bounds(at, p);
+    if (p->table)
+        check_table(p->table, at->depth + 1, at->e);
+    if (p->kind == PARAM_VARIANT)
+        check_choices(at, p);
+    if (p->of && at->depth < NESTED) {
+        struct place inner = *at;
+
+        inner.depth++;
+        check_row(&inner, p->of);
+    }
+}
+
+static void check_table(const struct param_table *t, int depth, struct errors *e)
+{
+    if (depth >= NESTED)
+        return;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct param *p = &t->row[i];
+        struct place at = {t, p, depth, e};
+
+        if (!p->name || !*p->name ||
+            strspn(p->name, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(p->name)) {
+            error_add(e, EXIT_INTERNAL, "table %s, row %zu: no name in small letters", t->name, i);
+            continue;
+        }
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(t->row[k].name, p->name) == 0)
+                wrong(&at, "named twice", "");
+        if (p->offset + p->size > t->size)
+            wrong(&at, "outside the struct", "");
+        check_words(&at, p);
+        check_row(&at, p);
+    }
+}
+
+int params_check_table(const struct param_table *t, struct errors *e)
+{
+    size_t before = e->count;
+
+    check_table(t, 0, e);
+    return e->count > before ? -1 : 0;
+}
