@@ -14,6 +14,7 @@
 #               the project's root with HVSIM=the binary and TMP=an empty directory. It prints
 #               "ok NAME" or "FAIL NAME: why" for each check, "skip NAME: why" for one it cannot
 #               do here. A line "# timeout: SECONDS" in the script sets its limit.
+#   build DIR   building everything into DIR; counts only if it fails.
 #   step NAME   anything else: lint, fuzzing, valgrind. Counts such lines if it prints any,
 #               otherwise itself as one check by its exit status.
 #
@@ -50,7 +51,7 @@ exec 9>"$out/lock"
 queue=() # NAME<tab>KIND<tab>LIMIT<tab>COMMAND
 queued=0
 
-# job KIND NAME LIMIT_S COMMAND: KIND is unit, e2e or step; COMMAND is for the shell.
+# job KIND NAME LIMIT_S COMMAND: KIND is unit, e2e, step or build; COMMAND is for the shell.
 job() {
     # shellcheck disable=SC2053 # a pattern on purpose
     [[ "$1 $2" == $only || "$2" == $only ]] || return 0
@@ -85,6 +86,10 @@ judge() { # KIND LOG STATUS LIMIT
         fi
         return
     fi
+    if [ "$kind" = build ]; then
+        [ -z "$died" ] || failed=1 why=$died
+        return
+    fi
     passed=$(grep -c '^ok ' "$log")
     failed=$(grep -c '^FAIL ' "$log")
     if [ -n "$died" ] && [ "$failed" = 0 ]; then
@@ -112,10 +117,10 @@ run_job() { # NUMBER KIND NAME LIMIT COMMAND
     wait $!
     status=$?
     judge "$kind" "$log" "$status" "$limit"
-    text=$(printf '%-4s  %-44s %5d passed' "$([ "$failed" = 0 ] && echo ok || echo FAIL)" \
-        "$kind $name" "$passed")
-    [ "$failed" = 0 ] || text+=", $failed failed"
-    text+=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "  (%.1f s)", b - a }')
+    text=$(awk -v a="$start" -v b="$EPOCHREALTIME" -v what="$kind $name" -v p="$passed" \
+        -v f="$failed" 'BEGIN {
+            said = (p || f) ? p " passed" (f ? ", " f " failed" : "") : ""
+            printf "%-4s  %-44s %6.1f s  %s", f ? "FAIL" : "ok", what, b - a, said }')
     if [ "$failed" != 0 ]; then
         text+=${why:+$'\n'"        $why"}
         text+=$'\n'$( (grep -E ':[FE]:|^FAIL |error:|ERROR:' "$log" || tail -n 15 "$log") | head -n 30 |
@@ -187,7 +192,7 @@ finish() {
 
 # ---- What to run --------------------------------------------------------------------------------
 
-# build DIR VARIABLES: true if everything of it was built. Counts as one check, done at once.
+# build DIR VARIABLES: build into DIR, at once. True if there is something to test.
 build() {
     local dir=$1 parallel=-j$JOBS
     shift
@@ -195,7 +200,7 @@ build() {
     local saved=$only
     only='*'
     # shellcheck disable=SC2086
-    job step "build $dir" 1800 \
+    job build "$dir" 1800 \
         "$MAKE --no-print-directory -k $parallel BUILD=$dir $* all unit-binary"
     only=$saved
     run_queue

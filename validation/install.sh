@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# What `make install` does:
+#
+#   validation/install.sh BUILD DESTDIR PREFIX PUBLIC_HEADER
+#   validation/install.sh --remove DESTDIR PREFIX
+#
+#   PREFIX/bin/hvsim
+#   PREFIX/share/hvsim/library/      scenarios, sweeps, platforms
+#   PREFIX/share/hvsim/examples/     a scheduler of one's own, if there is one
+#   PREFIX/share/doc/hvsim/          README, LICENSE, docs
+#   PREFIX/include/hvsim/            scheduler.h and the headers it includes, by their own paths
+#   PREFIX/lib/pkgconfig/hvsim.pc    cflags for a scheduler plugin, version, datadir
+
+set -eu
+cd "$(dirname "$0")/.."
+
+if [ "$1" = --remove ]; then
+    to=$2$3
+    rm -f "$to/bin/hvsim" "$to/lib/pkgconfig/hvsim.pc"
+    rm -rf "$to/share/hvsim" "$to/share/doc/hvsim" "$to/include/hvsim"
+    exit 0
+fi
+build=$1 to=$2$3 prefix=$3 header=$4
+
+put() { install -D -m "$1" "$2" "$3"; }
+
+# put_tree FROM TO: the regular files below FROM.
+put_tree() {
+    [ -d "$1" ] || return 0
+    (cd "$1" && find . -type f ! -name '*.[ch]' -o -type f -path '*/examples/*') |
+        while read -r f; do put 644 "$1/$f" "$2/${f#./}"; done
+}
+
+[ -x "$build/hvsim" ] || { echo "install: $build/hvsim was not built" >&2 && exit 1; }
+put 755 "$build/hvsim" "$to/bin/hvsim"
+put_tree experiments/library "$to/share/hvsim/library"
+[ ! -d experiments/examples ] || (cd experiments/examples && find . -type f) | while read -r f; do
+    put 644 "experiments/examples/$f" "$to/share/hvsim/examples/${f#./}"
+done
+put_tree docs "$to/share/doc/hvsim"
+for f in README.md LICENSE; do
+    [ ! -f "$f" ] || put 644 "$f" "$to/share/doc/hvsim/$f"
+done
+
+# The compiler knows which headers belong to the public one.
+if [ -n "$header" ]; then
+    "${CC:-cc}" -std=c17 -D_GNU_SOURCE= -I. $(pkg-config --cflags libcjson) -MM "$header" |
+        tr ' \\' '\n\n' | grep '\.h$' | while read -r f; do
+        put 644 "$f" "$to/include/hvsim/$f"
+    done
+    printf '#include "%s"\n' "$header" >"$to/include/hvsim/scheduler.h"
+fi
+mkdir -p "$to/lib/pkgconfig"
+cat >"$to/lib/pkgconfig/hvsim.pc" <<EOF
+prefix=$prefix
+includedir=\${prefix}/include
+datadir=\${prefix}/share/hvsim
+
+Name: hvsim
+Description: Simulator of hypervisor CPU scheduling: headers for schedulers of one's own
+Version: $(sed -n 's/.*hvsim_version\[\] = "v\{0,1\}\(.*\)";/\1/p' "$build/gen/version.c")
+Cflags: -I\${includedir} -I\${includedir}/hvsim -D_GNU_SOURCE=
+EOF
