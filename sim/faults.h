@@ -1,126 +1,135 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The action timeline: what is done to a world at run time, by date. Operators' actions (set a
- * weight, pause a domain), host failures and reboots, changes of links. All of it is known before
- * the run starts: random failures are drawn ahead, from streams of their own.
+ * weight, pause a domain), host failures and reboots, changes of links and speeds. All of it is
+ * known before the run starts: random failures are drawn ahead, from streams of their own.
  *
- * Kinds of actions are rows of a table. This file brings those of the platform; models register
- * theirs. A platform action is carried out between two windows, with all machines at its date,
+ * Kinds of actions are rows of tables. This file brings those of the platform; models register
+ * theirs. Platform actions are carried out between two windows, with all machines at their date,
  * before anything else of that date (RANK_PLATFORM). Any other action concerns one machine and is
- * an event of that machine's queue (RANK_EXTERNAL, in the order of the timeline).
+ * an event of that machine (RANK_EXTERNAL, equal dates in the order of the timeline); on a host
+ * that is off at its date it is not done.
  */
 #ifndef HVSIM_SIM_FAULTS_H
 #define HVSIM_SIM_FAULTS_H
 
 #include "sim/error.h"
 #include "sim/machine.h"
-#include "sim/random.h"
-
-#define ACTION_ARGUMENTS 6
-
-/* One argument that a kind takes. */
-struct action_parameter {
-    const char *name;
-    const char *unit; /* "ns", "bit/s", "count", "text", ...: what `integer` counts, or text */
-    const char *meaning;
-    bool required;
-    int64_t fallback;
-};
-
-struct action_argument {
-    bool given;
-    int64_t integer;
-    double real;
-    const char *text; /* owned by the timeline */
-};
+#include "sim/params.h"
 
 struct action;
+struct timeline;
 
 struct action_kind {
-    const char *name;   /* "host-failure", "set-weight" */
-    const char *target; /* what is named: "host", "link", "domain"; for messages and docs */
-    const char *meaning;
-    struct action_parameter parameter[ACTION_ARGUMENTS]; /* up to the first without a name */
+    const char *name;                     /* "host-off", "set-weight" */
+    const char *target;                   /* what kind of thing is named: "host", "domain" */
+    const char *meaning;                  /* one sentence */
+    const struct param_table *parameters; /* of a->arguments; NULL: it takes none */
     bool platform;
 
-    /* Find the target, once, before the run: store what is needed in a->object and, unless
-     * platform, the machine in a->machine. Add errors and return -1 if there is no such target
-     * or an argument is out of range. `world` is the owner's, as given to timeline_bind(). NULL:
-     * a->target is the name of a machine's host. */
-    int (*bind)(void *world, struct fleet *f, struct action *a, struct errors *e);
+    /* Find the target and check the arguments against it, once, before the run. Set a->machine
+     * unless `platform`, and a->object to whatever `act` needs. On failure add errors and return
+     * -1. NULL: a->target is the host of a machine. */
+    int (*bind)(struct action *a, struct errors *e);
 
-    /* Do it, at a->when. */
-    void (*act)(void *world, struct fleet *f, struct action *a);
+    /* Do it, at a->when, with a->machine->queue.now at that date unless `platform`. */
+    void (*act)(struct action *a);
 };
 
 struct action {
     sim_time when;
     const struct action_kind *kind;
-    char *target;                                      /* owned */
-    struct action_argument argument[ACTION_ARGUMENTS]; /* in the order of kind->parameter */
+    char *target;    /* owned */
+    void *arguments; /* the parameters' struct, owned; what it points to is the caller's */
 
-    struct timer timer; /* unless platform */
     struct timeline *timeline;
     struct machine *machine;
     void *object;
-    uint32_t number; /* order of adding: order among equal dates */
+    uint32_t number; /* order of adding; once bound, of being done */
+    bool idle;       /* changes nothing: an outage within another */
+    struct timer timer;
 };
 
 struct timeline {
-    const struct action_kind **kind;
-    uint32_t kind_count;
-    struct action *action; /* sorted by (when, number) once bound */
-    uint32_t count, capacity, done;
+    const struct action_kind *const **kinds; /* registered tables */
+    size_t kinds_count;
+    struct action **action; /* by (when, number) once bound */
+    uint32_t count, capacity;
+    uint32_t done; /* index of the next platform action to do, or beyond */
     struct fleet *fleet;
-    void *world;
-    bool bound;
+    void *world; /* for the kinds of the models */
 };
 
-/* A timeline that knows the platform's kinds:
- *   host-failure (host), host-reboot (host), host-outage (host; duration),
- *   link-off (link), link-on (link), link-latency (link; latency), link-bandwidth (link; rate). */
+/* The platform's kinds; NULL ends the table.
+ *   host-off host, host-on host, host-outage host {duration}: failure and cold boot
+ *   host-speed host {speed}: to a part of the nominal speed
+ *   link-off link, link-on link, link-latency link {latency}, link-bandwidth link {bandwidth} */
+extern const struct action_kind *const platform_actions[];
+
+/* A timeline that knows the platform's kinds. */
 void timeline_init(struct timeline *t);
 void timeline_free(struct timeline *t);
 
-/* Add a kind; the row must outlive the timeline. A name already known is a bug. */
-void timeline_register(struct timeline *t, const struct action_kind *kind);
+/* Add a table of kinds (NULL ends it) that outlives the timeline. A known name is a bug. */
+void timeline_register(struct timeline *t, const struct action_kind *const *kinds);
 const struct action_kind *timeline_kind(const struct timeline *t, const char *name);
 
-/* Add an action at `when` >= 0 (rounding, order: equal dates in the order of adding). Returns it
- * for setting arguments, valid until the next addition; NULL and an error if the kind is unknown
- * (with the nearest name) or the date negative. */
-struct action *timeline_add(struct timeline *t, sim_time when, const char *kind, const char *target,
-                            struct errors *e);
+/* Add an action. `arguments` is the struct of kind->parameters, copied flatly; NULL for the
+ * defaults. Returns -1 and adds an error for an unknown kind (with the nearest) or a date below 0.
+ * Actions of one date are done in the order of adding. */
+int timeline_add(struct timeline *t, sim_time when, const char *kind, const char *target,
+                 const void *arguments, struct errors *e);
 
-/* Set one argument by name: an integer in the parameter's unit, or a text. Returns -1 and adds an
- * error for an unknown name. */
-int action_set(struct action *a, const char *name, int64_t value, struct errors *e);
-int action_set_text(struct action *a, const char *name, const char *text, struct errors *e);
-
-/* Random failures of one host, alternating renewal process, drawn from 0 to `end`: up for a time
- * with mean mttf, down for one with mean mttr. Weibull with the given shapes (1 = exponential).
- * The stream is (seed, replication, host, "failures"). */
+/* Random outages of one host from 0 to `end`: an alternating renewal process that begins up. Up
+ * and down times are Weibull with the given mean and shape (1 = exponential, also for 0), rounded
+ * up to ns; the stream is (seed, replication, host, "outages"). Means must be positive. */
 struct renewal {
     sim_time mttf, mttr;
     double up_shape, down_shape;
-    bool up_at_start;
 };
-int timeline_draw_failures(struct timeline *t, const char *host, const struct renewal *r,
-                           uint64_t seed, uint64_t replication, sim_time end, struct errors *e);
+int timeline_draw_outages(struct timeline *t, const char *host, const struct renewal *r,
+                          uint64_t seed, uint64_t replication, sim_time end, struct errors *e);
 
-/* Find all targets, sort, arm the actions of machines. Before the run, once. */
+/* Find all targets, expand outages, sort, and arm the actions of machines. Once, before the run,
+ * when all machines are there (and platform_bind() was called, if it is to be). All errors are
+ * reported. */
 int timeline_bind(struct timeline *t, struct fleet *f, void *world, struct errors *e);
 
-/* Date of the next platform action, SIM_NEVER if none. */
-sim_time timeline_next(const struct timeline *t);
+/* Date of the next platform action, SIM_NEVER if there is none. */
+sim_time timeline_next(struct timeline *t);
 
-/* Carry out the platform actions of date timeline_next(); `carry` (may be NULL) is called before
- * each so that SimGrid can follow. All machines must have been run up to that date. */
-typedef void action_carry_fn(void *carrier, const struct action *a);
-void timeline_act(struct timeline *t, action_carry_fn *carry, void *carrier);
+/* Do all platform actions of that date. All machines must have been run up to it. `carry` (may be
+ * NULL) is called before each, for SimGrid to follow. */
+void timeline_act(struct timeline *t, void (*carry)(const struct action *a));
 
-/* The platform's kinds, for sim/simgrid.c. */
-extern const struct action_kind action_host_failure, action_host_reboot, action_link_off,
-    action_link_on, action_link_latency, action_link_bandwidth;
+/* Does any action switch this host off? */
+bool timeline_fails(const struct timeline *t, const char *host);
+
+/* Run fleet and timeline to `end` without SimGrid (no bulk transfers). */
+enum fleet_end timeline_run(struct timeline *t, struct fleet *f, sim_time end);
+
+/* For sim/simgrid.c: what SimGrid has to be told of an action. */
+enum platform_change {
+    CHANGE_NONE,
+    CHANGE_HOST_OFF,
+    CHANGE_HOST_ON,
+    CHANGE_LINK_LATENCY,
+    CHANGE_LINK_BANDWIDTH
+};
+enum platform_change action_change(const struct action *a);
+
+/* Arguments of the platform's kinds. */
+struct outage_arguments {
+    sim_time duration;
+};
+struct speed_arguments {
+    int64_t speed; /* 1e-9 of the nominal speed */
+};
+struct latency_arguments {
+    sim_time latency;
+};
+struct bandwidth_arguments {
+    int64_t bandwidth;
+};
 
 #endif

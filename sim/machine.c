@@ -235,19 +235,17 @@ void fleet_stop(struct machine *m)
 
 enum fleet_end fleet_run_to(struct fleet *f, sim_time end)
 {
-    if (f->end > end)
-        f->end = end;
     for (;;) {
-        sim_time next = fleet_next(f), until;
+        sim_time next = fleet_next(f), window = fleet_window(f);
+        sim_time limit = f->end < end ? f->end : end;
 
         if (f->interrupted && *f->interrupted)
             return FLEET_INTERRUPTED;
-        if (next >= f->end)
+        if (next >= limit)
             break;
-        until = next < SIM_NEVER - fleet_window(f) ? next + fleet_window(f) : SIM_NEVER;
-        fleet_run(f, until < f->end ? until : f->end);
+        fleet_run(f, next < limit - window ? next + window : limit);
     }
-    if (f->stopped)
+    if (f->stopped && f->end <= end)
         return FLEET_STOPPED;
     return fleet_next(f) == SIM_NEVER ? FLEET_IDLE : FLEET_DATE;
 }

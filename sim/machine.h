@@ -92,9 +92,10 @@ struct machine {
 
     /* Filled in from the platform by platform_bind(), or set by the user without SimGrid. */
     int cores;
-    double speed;      /* flop/s of a core, now */
-    int64_t line_rate; /* bit/s of the NIC, both ways; 0 = what the platform's links say */
-    int64_t nic_rate;  /* the one in force, set by fleet_rewire(); 0 = no limit */
+    double nominal_speed; /* flop/s of a core, in the platform file */
+    double speed;         /* flop/s of a core, now */
+    int64_t line_rate;    /* bit/s of the NIC, both ways; 0 = what the platform's links say */
+    int64_t nic_rate;     /* the one in force, set by fleet_rewire(); 0 = no limit */
 
     struct lane tx, rx;
     struct machine_counts counts;

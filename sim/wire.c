@@ -473,11 +473,8 @@ void path_set(struct path *p, sim_time latency, int64_t slowest)
     p->slowest = slowest;
 }
 
-uint32_t fleet_link(struct fleet *f, const char *name, int64_t latency_ps, int64_t bandwidth)
+uint32_t fleet_add_link(struct fleet *f, const char *name, int64_t latency_ps, int64_t bandwidth)
 {
-    for (uint32_t i = 0; i < f->link_count; i++)
-        if (strcmp(f->link[i].name, name) == 0)
-            return i;
     if ((f->link_count & (f->link_count - 1)) == 0)
         f->link = xrealloc(f->link, (f->link_count ? 2 * f->link_count : 1) * sizeof *f->link);
     f->link[f->link_count] = (struct link_state){
@@ -529,14 +526,26 @@ void fleet_rewire(struct fleet *f)
 
 /* ---- Platform changes ------------------------------------------------------------------------ */
 
-static int find_link(const struct fleet *f, const char *name, uint32_t *index)
+static uint32_t find_link(const struct fleet *f, const char *name)
 {
-    for (uint32_t i = 0; i < f->link_count; i++)
-        if (strcmp(f->link[i].name, name) == 0) {
-            *index = i;
-            return 0;
-        }
-    return -1;
+    uint32_t i = 0;
+
+    while (i < f->link_count && strcmp(f->link[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+bool wire_uses_link(const struct fleet *f, const char *link)
+{
+    return find_link(f, link) < f->link_count;
+}
+
+static struct link_state *the_link(struct fleet *f, const char *name)
+{
+    uint32_t i = find_link(f, name);
+
+    BUG_ON(i == f->link_count);
+    return &f->link[i];
 }
 
 static bool path_uses(const struct path *p, uint32_t link)
@@ -570,64 +579,53 @@ static bool flow_uses(const struct bulk *b, const void *link)
     return path_uses(b->path, *(const uint32_t *)link);
 }
 
-int wire_link_switch(struct fleet *f, const char *link, bool off, sim_time now)
+void wire_link_switch(struct fleet *f, const char *link, bool off, sim_time now)
 {
-    uint32_t index;
+    struct link_state *l = the_link(f, link);
+    uint32_t index = (uint32_t)(l - f->link);
 
-    if (find_link(f, link, &index))
-        return -1;
-    if (f->link[index].off == off)
-        return 0;
-    f->link[index].off = off;
+    if (l->off == off)
+        return;
+    l->off = off;
     for (uint32_t i = 0; i < f->count; i++)
         for (uint32_t k = 0; k < f->machine[i]->path_capacity; k++)
             if (f->machine[i]->path[k] && path_uses(f->machine[i]->path[k], index))
                 path_switch(f->machine[i]->path[k], off, now);
     if (off)
         abort_flows(f, flow_uses, &index, now);
-    return 0;
 }
 
-int wire_link_latency(struct fleet *f, const char *link, int64_t latency_ps)
+void wire_link_latency(struct fleet *f, const char *link, sim_time latency)
 {
-    uint32_t index;
-
-    if (find_link(f, link, &index))
-        return -1;
-    f->link[index].latency_ps = latency_ps;
+    BUG_ON(latency <= 0);
+    the_link(f, link)->latency_ps = latency * PS_PER_NS;
     fleet_rewire(f);
-    BUG_ON(f->latency <= 0);
-    return 0;
 }
 
-int wire_link_bandwidth(struct fleet *f, const char *link, int64_t bandwidth)
+void wire_link_bandwidth(struct fleet *f, const char *link, int64_t bandwidth)
 {
-    uint32_t index;
-
-    if (find_link(f, link, &index))
-        return -1;
     BUG_ON(bandwidth <= 0);
-    f->link[index].bandwidth = bandwidth;
+    the_link(f, link)->bandwidth = bandwidth;
     fleet_rewire(f);
-    return 0;
 }
 
 /* Packets and flows on the wire stay, and so do the timeline's actions; packets in the NIC are
- * collected, last first, to be lost. */
+ * collected in their order, to be lost. (The order in the heap depends on the lookahead.) */
 static bool survives(struct timer *t, void *arg)
 {
     struct packet **held = arg, *p = container_of(t, struct packet, timer);
 
     if (t->fire == deliver) {
-        while (*held && (*held)->timer.when <= t->when &&
-               ((*held)->timer.when < t->when || (*held)->timer.order < t->order))
+        while (*held && ((*held)->timer.when < t->when ||
+                         ((*held)->timer.when == t->when && (*held)->timer.order < t->order)))
             held = &(*held)->next;
         p->next = *held;
         *held = p;
         return false;
     }
     return t->fire == come_in || t->fire == come_by_simgrid || t->fire == notice ||
-           t->fire == tell_sender || t->fire == tell_receiver || (t->order & KEY_ACTION);
+           t->fire == tell_sender || t->fire == tell_receiver ||
+           (timer_rank(t) == RANK_EXTERNAL && (t->order & KEY_ACTION));
 }
 
 static bool flow_touches(const struct bulk *b, const void *machine)

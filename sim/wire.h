@@ -123,10 +123,12 @@ void fleet_rewire(struct fleet *f);
 
 /* ---- Platform changes, between two windows --------------------------------------------------- */
 
-/* These return -1 if no path uses the link. A latency that makes a path's zero is a bug. */
-int wire_link_switch(struct fleet *f, const char *link, bool off, sim_time now);
-int wire_link_latency(struct fleet *f, const char *link, int64_t latency_ps);
-int wire_link_bandwidth(struct fleet *f, const char *link, int64_t bandwidth);
+bool wire_uses_link(const struct fleet *f, const char *link);
+
+/* The link must be in use; latency and bandwidth must be above 0. */
+void wire_link_switch(struct fleet *f, const char *link, bool off, sim_time now);
+void wire_link_latency(struct fleet *f, const char *link, sim_time latency);
+void wire_link_bandwidth(struct fleet *f, const char *link, int64_t bandwidth);
 
 /* ---- For the rest of sim/ -------------------------------------------------------------------- */
 
@@ -152,10 +154,10 @@ void bulk_end(struct bulk *b, double end);
 /* A link or a host went off at `now`: end it without success. Calls fleet->cancel. */
 void bulk_abort(struct bulk *b, sim_time now);
 
-/* The link's index; adds it if it is new. */
-uint32_t fleet_link(struct fleet *f, const char *name, int64_t latency_ps, int64_t bandwidth);
+/* A link of the platform, once; returns its index. */
+uint32_t fleet_add_link(struct fleet *f, const char *name, int64_t latency_ps, int64_t bandwidth);
 
-/* Timers of these actions outlive a failure of their machine. */
+/* In the key of an action's timer (RANK_EXTERNAL): it outlives a failure of its machine. */
 #define KEY_ACTION (UINT64_C(1) << 59)
 
 /* The machine has gone off: cancel its events, lose what its NIC holds, abort its flows. */
