@@ -46,8 +46,8 @@ done
 
 # The compiler knows which headers belong to the public one.
 if [ -n "$header" ]; then
-    "${CC:-cc}" -std=c17 -D_GNU_SOURCE= -I. $(pkg-config --cflags libcjson) -MM "$header" |
-        tr ' \\' '\n\n' | grep '\.h$' | while read -r f; do
+    "${CC:-cc}" -std=c17 -D_GNU_SOURCE= -I. -I/usr/include/cjson -MM "$header" |
+        tr -s ' ' '\n' | grep '\.h$' | while read -r f; do
         put 644 "$f" "$to/include/hvsim/$f"
     done
     printf '#include "%s"\n' "$header" >"$to/include/hvsim/scheduler.h"
