@@ -65,13 +65,17 @@ not_run() { # NAME WHY
 }
 
 # Count what the job said: sets passed, failed and why from its log and exit status.
-judge() { # KIND LOG STATUS LIMIT
+judge() { # KIND LOG STATUS LIMIT SECONDS
     local kind=$1 log=$2 status=$3 died=
-    case $status in
-    0) ;;
-    124 | 137) died="killed after $4 s" ;;
-    *) died="exit status $status" ;;
-    esac
+    if [ "$status" != 0 ]; then
+        if [ "$5" -ge "$4" ]; then
+            died="killed after $4 s"
+        elif [ "$status" -gt 128 ]; then
+            died="killed by SIG$(kill -l "$status")"
+        else
+            died="exit status $status"
+        fi
+    fi
     if [ "$kind" = unit ]; then
         read -r passed failed < <(awk '
             /^suite [^ ]+: [0-9]+ passed, [0-9]+ failed$/ { p += $3; f += $5; whole++ }
@@ -94,7 +98,7 @@ judge() { # KIND LOG STATUS LIMIT
     failed=$(grep -c '^FAIL ' "$log")
     if [ -n "$died" ] && [ "$failed" = 0 ]; then
         failed=1 why=$died
-    elif [ "$status" = 124 ] || [ "$status" = 137 ]; then
+    elif [[ $died == killed* ]]; then
         failed=$((failed + 1)) why=$died
     elif [ $((passed + failed)) = 0 ] && ! grep -q '^skip ' "$log"; then
         if [ "$kind" = e2e ]; then
@@ -106,7 +110,7 @@ judge() { # KIND LOG STATUS LIMIT
 }
 
 run_job() { # NUMBER KIND NAME LIMIT COMMAND
-    local number=$1 kind=$2 name=$3 limit=$4 command=$5 passed=0 failed=0 why='' log tmp start status
+    local number=$1 kind=$2 name=$3 limit=$4 command=$5 passed=0 failed=0 why='' log tmp start seconds status
     local file=${kind}-${name//[^A-Za-z0-9_.=-]/_} text
     log=$out/$file.log
     tmp=$out/tmp/$file
@@ -114,9 +118,10 @@ run_job() { # NUMBER KIND NAME LIMIT COMMAND
     start=$EPOCHREALTIME
     TMP=$tmp timeout -k 10 "$limit" bash -c "$command" >"$log" 2>&1 </dev/null &
     trap 'kill $! 2>/dev/null; exit' TERM
-    wait $!
+    wait $! 2>/dev/null
     status=$?
-    judge "$kind" "$log" "$status" "$limit"
+    seconds=$(((${EPOCHREALTIME/./} - ${start/./}) / 1000000))
+    judge "$kind" "$log" "$status" "$limit" "$seconds"
     text=$(awk -v a="$start" -v b="$EPOCHREALTIME" -v what="$kind $name" -v p="$passed" \
         -v f="$failed" 'BEGIN {
             said = (p || f) ? p " passed" (f ? ", " f " failed" : "") : ""
@@ -124,7 +129,7 @@ run_job() { # NUMBER KIND NAME LIMIT COMMAND
     if [ "$failed" != 0 ]; then
         text+=${why:+$'\n'"        $why"}
         text+=$'\n'$( (grep -E ':[FE]:|^FAIL |error:|ERROR:' "$log" || tail -n 15 "$log") | head -n 30 |
-            sed 's/^/        /')
+            sed '/^$/d; s/^/        /')
         text+=$'\n'"        whole output: ${log#"$PWD"/}"
         echo "$kind $name" >>"$out/failed"
     else
@@ -225,7 +230,8 @@ scripts() { # DIR LIMIT
         if [ ! -x "$BUILD/hvsim" ]; then
             not_run "e2e $name" "no $BUILD/hvsim"
         else
-            job e2e "$name" "${limit:-$2}" "HVSIM=$PWD/$BUILD/hvsim exec $script"
+            # Not exec: a script without the x bit is a failure, not a missing test.
+            job e2e "$name" "${limit:-$2}" "HVSIM=$PWD/$BUILD/hvsim $script"
         fi
     done
 }
