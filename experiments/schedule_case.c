@@ -11,7 +11,8 @@
 /* Keys of the external events of one instant: events in file order, then starts in file order. */
 #define KEY_START (UINT64_C(1) << 40)
 
-/* ---- reading numbers -------------------------------------------------------------------------- */
+/* ---- reading numbers --------------------------------------------------------------------------
+ */
 
 static double number(struct json_value v, double otherwise)
 {
@@ -49,25 +50,26 @@ static bool mask(struct json_value list, cpumask *m)
     return true;
 }
 
-/* ---- events ----------------------------------------------------------------------------------- */
+/* ---- events -----------------------------------------------------------------------------------
+ */
 
 static void event_channel(struct evtchn *ch, sim_time now)
 {
     struct event_source *s = container_of(ch, struct event_source, channel);
 
     if (s->thread && s->thread->program->event)
-        s->thread->program->event(s->thread, now);
+        s->thread->program->event(s->thread, s->since, now);
 }
 
 static void event_fire(struct timer *t, sim_time now)
 {
     struct event_source *s = container_of(t, struct event_source, timer);
 
-    (void)now;
-    s->host->executing =
-        s->irq_pcpu >= 0 ? (uint32_t)s->irq_pcpu : s->channel.vcpu->processor;
+    s->host->executing = s->irq_pcpu >= 0 ? (uint32_t)s->irq_pcpu : s->channel.vcpu->processor;
     if (++s->next < s->count)
         queue_arm_key(s->host->queue, t, s->date[s->next], RANK_EXTERNAL, s->key);
+    if (!s->channel.pending)
+        s->since = now;
     evtchn_send(&s->channel, s->network);
 }
 
@@ -108,7 +110,7 @@ static void read_source(struct schedule_world *w, struct json_value v, bool netw
     if (json_exists(times)) {
         s->date = xcalloc(json_length(times), sizeof *s->date);
         JSON_FOR_EACH(t, times)
-            s->date[s->count++] = (sim_time)(number(t, 0) * 1000.0);
+        s->date[s->count++] = (sim_time)(number(t, 0) * 1000.0);
         qsort(s->date, s->count, sizeof *s->date, by_date);
     } else if (period > 0) {
         sim_time first = json_exists(json_member(v, "first_us")) ? micros(v, "first_us", 0) : start;
@@ -123,7 +125,8 @@ static void read_source(struct schedule_world *w, struct json_value v, bool netw
     w->source_count++;
 }
 
-/* ---- behaviours ------------------------------------------------------------------------------- */
+/* ---- behaviours -------------------------------------------------------------------------------
+ */
 
 static const struct {
     const char *name;
@@ -151,14 +154,15 @@ static int read_script(struct schedule_world *w, struct json_value list, struct 
 
         for (size_t i = 0; name && i < sizeof script_names / sizeof *script_names; i++)
             if (!strcmp(script_names[i].name, name)) {
-                op[p->count++] = (struct script_op){
-                    script_names[i].kind,
-                    script_names[i].time ? llround(arg * 1000.0) : (sim_time)arg};
+                op[p->count++] = (struct script_op){script_names[i].kind,
+                                                    script_names[i].time ? llround(arg * 1000.0)
+                                                                         : (sim_time)arg};
                 known = true;
             }
         if (!known)
-            return json_error(v, e, "unknown operation; known are compute_us, sleep_us, "
-                                    "period_us, wait, yield and jump");
+            return json_error(v, e,
+                              "unknown operation; known are compute_us, sleep_us, "
+                              "period_us, wait, yield and jump");
     }
     if (!p->count)
         return json_error(list, e, "an empty program");
@@ -197,7 +201,7 @@ static int read_behaviour(struct schedule_world *w, struct json_value b, struct 
 
         t = guest_add_thread(gv, &program_yielder, &p, type, CLASS_NORMAL, 0);
     } else if (!strcmp(type, "program")) {
-        struct script_params p = {.start = start};
+        struct script_params p = {.start = start, .observe_done = w->done_rows};
 
         if (read_script(w, json_member(b, "ops"), &p, e))
             return -1;
@@ -212,7 +216,8 @@ static int read_behaviour(struct schedule_world *w, struct json_value b, struct 
     return 0;
 }
 
-/* ---- the host --------------------------------------------------------------------------------- */
+/* ---- the host ---------------------------------------------------------------------------------
+ */
 
 static enum xen_version version_of(struct json_value root)
 {
@@ -220,7 +225,7 @@ static enum xen_version version_of(struct json_value root)
     const char *scheduler = json_string(json_member(root, "scheduler"));
 
     if (version)
-        return !strcmp(version, "4.7.1")  ? XEN_4_7_1
+        return !strcmp(version, "4.7.1")   ? XEN_4_7_1
                : !strcmp(version, "4.7.0") ? XEN_4_7_0
                : !strcmp(version, "4.18")  ? XEN_4_18
                                            : XEN_4_17;
@@ -278,7 +283,7 @@ static size_t count_vcpus(struct json_value domains)
     size_t n = 0;
 
     JSON_FOR_EACH(d, domains)
-        n += json_length(json_member(d, "vcpus"));
+    n += json_length(json_member(d, "vcpus"));
     return n;
 }
 
@@ -367,7 +372,8 @@ void schedule_world_free(struct schedule_world *w)
     free(w);
 }
 
-/* ---- running ---------------------------------------------------------------------------------- */
+/* ---- running ----------------------------------------------------------------------------------
+ */
 
 struct causes {
     struct host *host;
@@ -379,10 +385,16 @@ static void count_cause(const struct timer *t, void *ctx)
     struct causes *c = ctx;
     const struct sched_ops *ops = c->host->pool[0]->scheduler->ops;
 
-    if (ops->is_tick && ops->is_tick(t))
+    if (ops->is_tick && ops->is_tick(t)) {
         c->ticks++;
-    else
+    } else if (t->fire == event_fire) {
+        const struct event_source *s = container_of(t, struct event_source, timer);
+
+        for (size_t i = s->next; i < s->count && s->date[i] == t->when; i++)
+            c->others++;
+    } else {
         c->others++;
+    }
 }
 
 struct schedule_counts schedule_world_run(struct schedule_world *w)

@@ -23,6 +23,7 @@ struct event_source {
     struct host *host;
     sim_time *date;
     size_t count, next;
+    sim_time since; /* when the pending event was first sent */
     uint64_t key;
     int64_t irq_pcpu; /* -1: on the vCPU's own pCPU */
     bool network;
@@ -38,7 +39,7 @@ struct schedule_world {
     struct vcpu_start {
         struct timer timer;
         struct vcpu *vcpu;
-    } *start;
+    } * start;
     struct script_op **script;
     size_t script_count;
     sim_time duration;

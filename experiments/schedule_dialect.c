@@ -26,8 +26,24 @@ static void credit_params(void *params, struct json_value root)
         p->idle_ticks = ticks != 0;
 }
 
+/* credit_params come first in TerrierTail's parameters; the policy is set by its table. */
+static void terriertail_params(void *params, struct json_value root)
+{
+    const char *policy = json_string(json_member(root, "policy"));
+    const struct param_table *t = scheduler_by_name("terriertail")->params;
+
+    credit_params(params, root);
+    for (size_t i = 0; policy && i < t->count; i++)
+        if (!strcmp(t->row[i].name, "policy")) {
+            char why[QUANTITY_WHY];
+
+            param_parse(&t->row[i], policy, (char *)params + t->row[i].offset, why);
+        }
+}
+
 static const struct schedule_dialect dialects[] = {
     {.scheduler = "credit", .params = credit_params},
+    {.scheduler = "terriertail", .params = terriertail_params},
 };
 
 const struct schedule_dialect *schedule_dialect(const char *scheduler)

@@ -18,7 +18,7 @@ enum { CONTEXT = 5, SHOWN = CONTEXT + 3 };
 struct comparison {
     gzFile reference;
     FILE *out;
-    uint64_t row; /* number of the row compared last, the header being 0 */
+    uint64_t row;                  /* number of the row compared last, the header being 0 */
     char recent[CONTEXT][CSV_ROW]; /* the rows before, identical in both */
     bool differs, has_end, exhausted;
     int after; /* rows still to show after a difference */
@@ -99,6 +99,7 @@ static int validate_one(const char *dir, const char *name, const char *csv, bool
     if (!c.differs && next_reference(&c, rest))
         show_difference(&c, NULL, rest);
     gzclose(c.reference);
+    csv_trace_free(&trace);
     schedule_world_free(w);
     if (!c.differs && !quiet)
         fprintf(out, "%s: identical (%llu rows)\n", name, (unsigned long long)c.row);
@@ -145,8 +146,10 @@ enum exit_code validate_schedules(const char *dir, bool quiet, FILE *out, struct
     }
     free(entry);
     if (!identical && !differ && !failed)
-        error_add(e, EXIT_INPUT, "%s: no reference schedule (NAME.json with NAME.csv or "
-                                 "NAME.csv.gz) in it", dir);
+        error_add(e, EXIT_INPUT,
+                  "%s: no reference schedule (NAME.json with NAME.csv or "
+                  "NAME.csv.gz) in it",
+                  dir);
     fprintf(out, "schedules: %u identical, %u differ\n", identical, differ);
     if (e->count)
         return errors_exit_code(e);

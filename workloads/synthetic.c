@@ -143,12 +143,12 @@ static struct guest_op server_next(struct thread *t, sim_time now)
     return COMPUTE(s->params.compute);
 }
 
-static void server_event(struct thread *t, sim_time now)
+static void server_event(struct thread *t, sim_time since, sim_time now)
 {
     struct server *s = t->state;
 
     if (!s->pending)
-        s->pending_since = now;
+        s->pending_since = since;
     s->pending = true;
     thread_wake(t, now);
 }
@@ -157,9 +157,8 @@ static const struct param server_rows[] = {
     {PARAM("compute", DURATION, struct server_params, compute), .def = "100us",
      .meaning = "CPU time of each service.", .status = STATUS_ASSUMED},
 };
-static const struct param_table server_table =
-    PARAM_TABLE("server", struct server_params, server_rows,
-                .meaning = "Waits for an event, computes.");
+static const struct param_table server_table = PARAM_TABLE(
+    "server", struct server_params, server_rows, .meaning = "Waits for an event, computes.");
 
 const struct program program_server = {.name = "server",
                                        .meaning = "Waits for an event, computes.",
@@ -197,9 +196,8 @@ static const struct param yielder_rows[] = {
     {PARAM("compute", DURATION, struct yielder_params, compute), .def = "1ms", .min = "1ns",
      .meaning = "CPU time between two yields.", .status = STATUS_ASSUMED},
 };
-static const struct param_table yielder_table =
-    PARAM_TABLE("yielder", struct yielder_params, yielder_rows,
-                .meaning = "Computes and yields its pCPU.");
+static const struct param_table yielder_table = PARAM_TABLE(
+    "yielder", struct yielder_params, yielder_rows, .meaning = "Computes and yields its pCPU.");
 
 const struct program program_yielder = {.name = "yielder",
                                         .meaning = "Computes and yields its pCPU, and so on.",
@@ -212,8 +210,10 @@ const struct program program_yielder = {.name = "yielder",
 
 struct script {
     struct script_params params;
+    sim_time pending_since, serving_since;
     uint32_t at;
     bool pending;
+    bool serving; /* from a wait to the end of the compute after it */
 };
 
 static void script_init(struct thread *t, const void *params)
@@ -227,6 +227,11 @@ static struct guest_op script_next(struct thread *t, sim_time now)
 {
     struct script *s = t->state;
 
+    if (s->serving && t->op.kind == OP_COMPUTE) {
+        s->serving = false;
+        if (s->params.observe_done)
+            observe1(vcpu_host(thread_vcpu(t)), DONE, thread_vcpu(t), now - s->serving_since);
+    }
     for (uint32_t steps = 0; steps <= s->params.count; steps++) {
         const struct script_op *op = &s->params.op[s->at];
 
@@ -242,6 +247,8 @@ static struct guest_op script_next(struct thread *t, sim_time now)
             return SLEEP_UNTIL(next_period(s->params.start, op->arg, now));
         case SCRIPT_WAIT:
             s->pending = false;
+            s->serving = true;
+            s->serving_since = s->pending_since;
             break;
         case SCRIPT_YIELD:
             return YIELD;
@@ -253,10 +260,12 @@ static struct guest_op script_next(struct thread *t, sim_time now)
     return COMPUTE(SIM_NEVER); /* nothing in it uses time */
 }
 
-static void script_event(struct thread *t, sim_time now)
+static void script_event(struct thread *t, sim_time since, sim_time now)
 {
     struct script *s = t->state;
 
+    if (!s->pending)
+        s->pending_since = since;
     s->pending = true;
     thread_wake(t, now);
 }

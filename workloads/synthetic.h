@@ -53,6 +53,7 @@ struct script_params {
     const struct script_op *op; /* the caller's, kept */
     uint32_t count;
     sim_time start;
+    bool observe_done; /* a DONE record at the end of the first compute after each wait */
 };
 extern const struct program program_script;
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/traces/csv.h"
 
+#include "sim/error.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char csv_header[] = "time_ns,event,pcpu,dom,vcpu,vproc,prio,credit,arg";
@@ -10,15 +13,15 @@ const char csv_header[] = "time_ns,event,pcpu,dom,vcpu,vproc,prio,credit,arg";
 #define BIT(kind) (UINT64_C(1) << OBS_##kind)
 
 /* Kinds that the reference schedules show; the others are for other traces. */
-static const uint64_t shown =
-    BIT(PLACED) | BIT(START) | BIT(WAKE) | BIT(BLOCK) | BIT(YIELD) | BIT(SLEEP) | BIT(EVENT) |
-    BIT(NETEVENT) | BIT(SWITCH_OUT) | BIT(SWITCH_IN) | BIT(CONT) | BIT(MIGRATE) | BIT(DONE) |
-    BIT(TICKLE) | BIT(TICK) | BIT(BOOST) | BIT(UNBOOST) | BIT(PARK) | BIT(UNPARK) |
-    BIT(RATELIMIT) | BIT(ACCT) | BIT(ACCT_START) | BIT(ACCT_STOP) | BIT(STEAL) | BIT(COLOR) |
-    BIT(RESET) | BIT(RQ_MIGRATE) | BIT(REPLENISH);
+static const uint64_t shown = BIT(PLACED) | BIT(START) | BIT(WAKE) | BIT(BLOCK) | BIT(YIELD) |
+                              BIT(SLEEP) | BIT(EVENT) | BIT(NETEVENT) | BIT(SWITCH_OUT) |
+                              BIT(SWITCH_IN) | BIT(CONT) | BIT(MIGRATE) | BIT(DONE) | BIT(TICKLE) |
+                              BIT(TICK) | BIT(BOOST) | BIT(UNBOOST) | BIT(PARK) | BIT(UNPARK) |
+                              BIT(RATELIMIT) | BIT(ACCT) | BIT(ACCT_START) | BIT(ACCT_STOP) |
+                              BIT(STEAL) | BIT(RESET) | BIT(RQ_MIGRATE) | BIT(REPLENISH);
 
 /* Kinds whose numbers are not shown. */
-static const uint64_t without_arguments = BIT(EVENT) | BIT(NETEVENT) | BIT(REPLENISH) | BIT(COLOR);
+static const uint64_t without_arguments = BIT(EVENT) | BIT(NETEVENT) | BIT(REPLENISH);
 
 static const struct scheduler *scheduler_of(const struct host *h, const struct vcpu *v)
 {
@@ -42,14 +45,13 @@ static int head(char *row, size_t size, const struct host *h, sim_time time, con
     if (!v)
         return snprintf(row, size, "%" PRId64 ",%s,%" PRIu32 ",,,,,,", time, event, pcpu);
     s = scheduler_of(h, v);
-    return snprintf(row, size,
-                    "%" PRId64 ",%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%s,%" PRId64
-                    ",",
-                    time, event, pcpu, v->domain->id, v->id, v->processor,
-                    v->idle           ? "IDLE"
-                    : s->ops->priority ? s->ops->priority(s, v)
-                                       : "-",
-                    s->ops->credit && !v->idle ? s->ops->credit(s, v) : 0);
+    return snprintf(
+        row, size, "%" PRId64 ",%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%s,%" PRId64 ",",
+        time, event, pcpu, v->domain->id, v->id, v->processor,
+        v->idle            ? "IDLE"
+        : s->ops->priority ? s->ops->priority(s, v)
+                           : "-",
+        s->ops->credit && !v->idle ? s->ops->credit(s, v) : 0);
 }
 
 static void arguments(char *row, size_t size, const struct observation *o)
@@ -103,11 +105,41 @@ static void see(struct observer *observer, struct host *h, const struct observat
         account_rows(t, h, o);
 }
 
-void csv_trace_attach(struct csv_trace *t, struct host *h,
-                      void (*row)(void *ctx, const char *text), void *ctx)
+/* Colours that the handler changed. */
+static void handled(struct observer *observer, struct host *h)
+{
+    struct csv_trace *t = container_of(observer, struct csv_trace, observer);
+
+    for (uint32_t i = 0; i < h->vcpu_count; i++) {
+        const struct vcpu *v = h->vcpu[i];
+        char now = vcpu_scheduler(v)->ops->color(v), row[CSV_ROW];
+        int n;
+
+        if (now == t->color[i])
+            continue;
+        n = head(row, sizeof row, h, h->queue->now, "color", h->executing, v);
+        snprintf(row + n, sizeof row - (size_t)n, "%c>%c", t->color[i], now);
+        t->row(t->ctx, row);
+        t->color[i] = now;
+    }
+}
+
+void csv_trace_attach(struct csv_trace *t, struct host *h, void (*row)(void *ctx, const char *text),
+                      void *ctx)
 {
     *t = (struct csv_trace){.observer = {.kinds = shown, .see = see}, .row = row, .ctx = ctx};
+    if (h->vcpu_count && vcpu_scheduler(h->vcpu[0])->ops->color) {
+        t->color = xcalloc(h->vcpu_count, 1);
+        for (uint32_t i = 0; i < h->vcpu_count; i++)
+            t->color[i] = vcpu_scheduler(h->vcpu[i])->ops->color(h->vcpu[i]);
+        t->observer.handled = handled;
+    }
     host_observe(h, &t->observer);
+}
+
+void csv_trace_free(struct csv_trace *t)
+{
+    free(t->color);
 }
 
 static void row_of(struct csv_trace *t, struct host *h, const char *event, const struct vcpu *v,

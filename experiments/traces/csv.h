@@ -17,14 +17,17 @@ struct csv_trace {
     /* Gets each row without newline; the text is valid during the call. */
     void (*row)(void *ctx, const char *text);
     void *ctx;
+    char *color; /* as last shown, per vCPU; NULL when the scheduler marks none */
 };
 
 /* The columns' names, as the first row. */
 extern const char csv_header[];
 
 /* Attach to a host; `row` is called for each record from now on. */
-void csv_trace_attach(struct csv_trace *t, struct host *h,
-                      void (*row)(void *ctx, const char *text), void *ctx);
+void csv_trace_attach(struct csv_trace *t, struct host *h, void (*row)(void *ctx, const char *text),
+                      void *ctx);
+
+void csv_trace_free(struct csv_trace *t);
 
 /* Rows that are no records: the start ("placed", one per vCPU) and the end ("final", one per vCPU,
  * and "end" with the two counts). */

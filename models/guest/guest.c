@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Where the time of a vCPU goes: kernel time (upcall, switching), interrupt work, the current thread.
+ * Where the time of a vCPU goes: kernel time (upcall, switching), interrupt work, the current
+ * thread.
  *
  * The hypervisor's burst is always for one of these (guest_vcpu.doing). An upcall interrupts the
- * burst, notes what is left of it, and only marks what is to be done; the doing itself always starts
- * from `act`, so that everything that is due at one instant is seen before the next step is chosen.
+ * burst, notes what is left of it, and only marks what is to be done; the doing itself always
+ * starts from `act`, so that everything that is due at one instant is seen before the next step is
+ * chosen.
  *
  * CFS in short (Linux up to 6.5, kernel/sched/fair.c; values for one CPU): the runnable thread with
- * the least virtual run time runs; a turn lasts latency/n but at least min_granularity; a thread that
- * slept is placed at most half a latency behind the others, and preempts the current one if it is
- * behind it by more than wakeup_granularity.
+ * the least virtual run time runs; a turn lasts latency/n but at least min_granularity; a thread
+ * that slept is placed at most half a latency behind the others, and preempts the current one if it
+ * is behind it by more than wakeup_granularity.
  */
 #include "models/guest/guest.h"
 

@@ -43,7 +43,8 @@ struct program {
     size_t state_size;                /* zeroed memory at thread->state */
     void (*init)(struct thread *t, const void *params); /* may be NULL */
     struct guest_op (*next)(struct thread *t, sim_time now);
-    void (*event)(struct thread *t, sim_time now); /* an event for the thread; may be NULL */
+    /* An event for the thread, first sent at `since`; may be NULL. */
+    void (*event)(struct thread *t, sim_time since, sim_time now);
 };
 
 enum thread_class { CLASS_FIFO, CLASS_NORMAL, CLASS_IDLE };
@@ -61,10 +62,10 @@ struct thread {
     sim_time vruntime;
     sim_time cpu_time; /* received so far, up to date while not current */
     enum thread_class class;
-    uint8_t priority; /* CLASS_FIFO: higher first */
-    bool ready;       /* its operation is complete, or it computes */
-    struct thread *next;  /* in the guest's list of all */
-    uint32_t user;        /* for the program's owner */
+    uint8_t priority;    /* CLASS_FIFO: higher first */
+    bool ready;          /* its operation is complete, or it computes */
+    struct thread *next; /* in the guest's list of all */
+    uint32_t user;       /* for the program's owner */
     void *user_data;
 };
 
@@ -98,10 +99,10 @@ struct guest_vcpu {
     sim_time working_left; /* of the work's cost, while interrupted */
     sim_time timer_set;    /* what the singleshot timer is set to; SIM_NEVER off */
     sim_time min_vruntime;
-    sim_time progress;     /* of the vCPU, as far as it is booked */
-    sim_time slice_left;   /* of the current thread's turn */
-    uint8_t doing;         /* what the vCPU's burst is for */
-    uint32_t runnable; /* threads in runq */
+    sim_time progress;   /* of the vCPU, as far as it is booked */
+    sim_time slice_left; /* of the current thread's turn */
+    uint8_t doing;       /* what the vCPU's burst is for */
+    uint32_t runnable;   /* threads in runq */
 };
 
 struct guest {

@@ -18,11 +18,8 @@ const struct observation_name observation_names[OBS_KINDS] = {
 void host_see(struct host *h, enum observation_kind kind, struct vcpu *v, int64_t a, int64_t b,
               int64_t c, int64_t d)
 {
-    const struct observation obs = {.time = h->queue->now,
-                                    .kind = kind,
-                                    .pcpu = h->executing,
-                                    .vcpu = v,
-                                    .arg = {a, b, c, d}};
+    const struct observation obs = {
+        .time = h->queue->now, .kind = kind, .pcpu = h->executing, .vcpu = v, .arg = {a, b, c, d}};
 
     for (struct observer *o = h->observers; o; o = o->next)
         if (o->kinds >> kind & 1)
@@ -196,7 +193,8 @@ static void run_current(struct pcpu *p, sim_time now)
         burst_arm(p, v);
 }
 
-/* ---- SMT: a busy sibling slows a thread down -------------------------------------------------- */
+/* ---- SMT: a busy sibling slows a thread down --------------------------------------------------
+ */
 
 static void set_speed(struct pcpu *p, uint32_t speed, sim_time now)
 {
@@ -226,9 +224,9 @@ static void smt_update(struct pcpu *p, sim_time now)
 
     if (h->costs.smt_factor == 100 || cpumask_weight(&p->siblings) == 1)
         return;
+    for_each_cpu(c, &p->siblings) busy += thread_busy(&h->pcpu[c]);
     for_each_cpu(c, &p->siblings)
-        busy += thread_busy(&h->pcpu[c]);
-    for_each_cpu(c, &p->siblings) {
+    {
         struct pcpu *s = &h->pcpu[c];
 
         if (s->current)
@@ -344,8 +342,9 @@ static void switch_to(struct pcpu *p, struct scheduler *s, struct vcpu *prev, st
 static void check_decision(const struct pcpu *p, const struct scheduler *s,
                            const struct decision *d, sim_time now)
 {
-    if (d->next->idle ? d->next == p->idle
-                      : d->next->processor == p->id && (!d->next->is_running || d->next == p->current))
+    if (d->next->idle
+            ? d->next == p->idle
+            : d->next->processor == p->id && (!d->next->is_running || d->next == p->current))
         return;
     BUG("scheduler %s at %lld ns, pCPU %u: chose domain %u vcpu %u, which is on pCPU %u%s",
         s->ops->name, (long long)now, p->id, d->next->domain->id, d->next->id, d->next->processor,
@@ -387,11 +386,11 @@ static void settle(struct timer *t, sim_time now)
     struct host *h = container_of(t, struct host, settle);
 
     while (!cpumask_empty(&h->pending))
-        for_each_cpu(c, &h->pending)
-            while (cpumask_test(&h->pending, c)) {
-                cpumask_clear(&h->pending, c);
-                pcpu_schedule(&h->pcpu[c], now);
-            }
+        for_each_cpu(c, &h->pending) while (cpumask_test(&h->pending, c))
+        {
+            cpumask_clear(&h->pending, c);
+            pcpu_schedule(&h->pcpu[c], now);
+        }
     queue_cancel(h->queue, &h->settle);
 }
 
@@ -485,7 +484,8 @@ void vcpu_migrate_finish(struct vcpu *v)
     vcpu_wake(v);
 }
 
-/* ---- event channels and the guest's timer ----------------------------------------------------- */
+/* ---- event channels and the guest's timer -----------------------------------------------------
+ */
 
 static void evtchn_raise(struct evtchn *ch)
 {

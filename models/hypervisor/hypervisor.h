@@ -3,8 +3,8 @@
  * The scheduling core of a Xen host: pCPUs, vCPUs, domains, cpupools, runstates, event channels.
  *
  * It plays the part of Xen's sched/core.c: it owns runstates, context switches and their cost,
- * timers, the delivery of reschedules and affinity; a scheduler (models/schedulers) decides who runs,
- * and a guest (models/guest) says what its vCPUs do. Neither knows the other.
+ * timers, the delivery of reschedules and affinity; a scheduler (models/schedulers) decides who
+ * runs, and a guest (models/guest) says what its vCPUs do. Neither knows the other.
  *
  * Rules: facts about Xen 4.17 in docs/models/hypervisor.md (runnable, runstates, entry points,
  * the order of one instant). With all costs zero the core reproduces Xen's own code in virtual
@@ -89,10 +89,10 @@ enum runstate { RUNSTATE_RUNNING, RUNSTATE_RUNNABLE, RUNSTATE_BLOCKED, RUNSTATE_
 
 /* Why a vCPU is not runnable; any bit set means it is not. */
 enum pause_flag {
-    PAUSE_BLOCKED = 1,    /* SCHEDOP_block, HLT or poll */
-    PAUSE_DOWN = 2,       /* not yet brought up, or unplugged */
-    PAUSE_MIGRATING = 4,  /* on its way to another pCPU */
-    PAUSE_PARKED = 8,     /* out of budget (Credit2's cap) */
+    PAUSE_BLOCKED = 1,   /* SCHEDOP_block, HLT or poll */
+    PAUSE_DOWN = 2,      /* not yet brought up, or unplugged */
+    PAUSE_MIGRATING = 4, /* on its way to another pCPU */
+    PAUSE_PARKED = 8,    /* out of budget (Credit2's cap) */
 };
 
 enum { DOMAIN_IDLE = 0x7fff, DEFAULT_WEIGHT = 256 };
@@ -129,19 +129,19 @@ struct vcpu {
     uint8_t pause_flags;
     bool soft_effective; /* does soft affinity restrict at all? */
     enum runstate runstate;
-    int32_t pause_count;    /* of the vCPU itself; the domain has its own */
+    int32_t pause_count;     /* of the vCPU itself; the domain has its own */
     sim_time runstate_entry; /* when the runstate was entered */
     sim_time last_switch;    /* when it was last switched in, or switched out */
     cpumask hard, soft;
     void *sched; /* the scheduler's own data */
 
     /* The core's. */
-    uint32_t index; /* dense number within the host; idle vCPUs have none */
+    uint32_t index;            /* dense number within the host; idle vCPUs have none */
     uint32_t shadow_processor; /* what observers were last told */
     sim_time runstate_time[4];
-    sim_time burst_left;  /* CPU time the guest still wants; SIM_NEVER: without end */
-    sim_time burst_since; /* from when on the current run counts */
-    sim_time progress;    /* CPU time the guest has had so far, without the costs of switching */
+    sim_time burst_left;     /* CPU time the guest still wants; SIM_NEVER: without end */
+    sim_time burst_since;    /* from when on the current run counts */
+    sim_time progress;       /* CPU time the guest has had so far, without the costs of switching */
     struct timer singleshot; /* the guest's timer */
     struct evtchn timer_virq;
     struct evtchn *pending_first, **pending_last;
@@ -202,7 +202,13 @@ struct host_costs {
 };
 
 /* Differences between Xen versions that lie in the core. */
-enum xen_version { XEN_4_6 = 406, XEN_4_7_0 = 470, XEN_4_7_1 = 471, XEN_4_17 = 4170, XEN_4_18 = 4180 };
+enum xen_version {
+    XEN_4_6 = 406,
+    XEN_4_7_0 = 470,
+    XEN_4_7_1 = 471,
+    XEN_4_17 = 4170,
+    XEN_4_18 = 4180
+};
 
 struct host {
     struct queue *queue;
@@ -249,8 +255,8 @@ struct sched_ops {
     uint32_t abi;     /* SCHEDULER_ABI */
     const char *name; /* as in scenarios */
     const char *title;
-    int trace_id; /* scheduler id in xentrace's class word, -1: none */
-    const struct param_table *params; /* of one instance; NULL: none */
+    int trace_id;                            /* scheduler id in xentrace's class word, -1: none */
+    const struct param_table *params;        /* of one instance; NULL: none */
     const struct param_table *domain_params; /* per domain, beyond weight and cap; NULL: none */
     const struct param_table *vcpu_params;
     /* Sizes of the private data that the core allocates (zeroed) and frees. */
@@ -275,15 +281,15 @@ struct sched_ops {
     void (*affinity)(struct scheduler *s, struct vcpu *v);
 
     /* Scheduling. */
-    void (*sleep)(struct scheduler *s, struct vcpu *v);             /* required */
-    void (*wake)(struct scheduler *s, struct vcpu *v);              /* required */
-    void (*yield)(struct scheduler *s, struct vcpu *v);             /* optional */
-    uint32_t (*pick_cpu)(struct scheduler *s, struct vcpu *v);      /* required */
-    void (*migrate)(struct scheduler *s, struct vcpu *v, uint32_t cpu); /* optional */
+    void (*sleep)(struct scheduler *s, struct vcpu *v);                             /* required */
+    void (*wake)(struct scheduler *s, struct vcpu *v);                              /* required */
+    void (*yield)(struct scheduler *s, struct vcpu *v);                             /* optional */
+    uint32_t (*pick_cpu)(struct scheduler *s, struct vcpu *v);                      /* required */
+    void (*migrate)(struct scheduler *s, struct vcpu *v, uint32_t cpu);             /* optional */
     struct decision (*schedule)(struct scheduler *s, struct pcpu *p, sim_time now); /* required */
     /* v was switched out, still marked as running when called */
     void (*context_saved)(struct scheduler *s, struct vcpu *v); /* optional */
-    void (*network_event)(struct scheduler *s, struct vcpu *v);     /* optional */
+    void (*network_event)(struct scheduler *s, struct vcpu *v); /* optional */
 
     /* For observers: the priority in words ("-" if there is none) and the credit or budget. */
     const char *(*priority)(const struct scheduler *s, const struct vcpu *v);
@@ -292,6 +298,8 @@ struct sched_ops {
     bool (*is_tick)(const struct timer *t);
     /* The state of a vCPU for accounting rows: "active", ...; NULL result: none. Optional. */
     const char *(*account_state)(const struct vcpu *v);
+    /* A mark on a vCPU that observers follow (TerrierTail's colour). Optional. */
+    char (*color)(const struct vcpu *v);
     /* More of one kind of row: appended to the argument column. Optional. */
     void (*annotate)(const struct scheduler *s, const struct observation *o, char *text,
                      size_t size);
@@ -382,7 +390,7 @@ void evtchn_send(struct evtchn *ch, bool network);
 /* For guests, from their callbacks: */
 void vcpu_compute(struct vcpu *v, sim_time work); /* replaces the burst; SIM_NEVER: for ever */
 void vcpu_burst_stop(struct vcpu *v); /* end the burst; v->progress is then up to date */
-bool vcpu_block(struct vcpu *v);                  /* false: an event is pending, it goes on */
+bool vcpu_block(struct vcpu *v);      /* false: an event is pending, it goes on */
 void vcpu_yield(struct vcpu *v);
 void vcpu_set_timer(struct vcpu *v, sim_time when); /* SIM_NEVER: off */
 struct evtchn *evtchn_take(struct vcpu *v);         /* next pending channel, no longer pending */

@@ -51,7 +51,6 @@ struct host;
     X(STEAL_CHECK, "steal_check", "peer", "looked at", 0, 0)                                       \
     X(STEAL, "steal", "from", 0, 0, 0)                                                             \
     X(PICKED_CPU, "picked_cpu", "cpu", 0, 0, 0)                                                    \
-    X(COLOR, "color", "old", "new", 0, 0)                                                          \
     X(RESET, "reset", "from", "to", 0, 0)                                                          \
     X(RQ_MIGRATE, "rq_migrate", "rq", "to", 0, 0)                                                  \
     X(C2_RUNQ_POS, "runq_pos", "position", 0, 0, 0)                                                \

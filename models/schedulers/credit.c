@@ -4,9 +4,9 @@
  *
  * Design
  *   Every pCPU has a run queue ordered by priority: BOOST before UNDER before OVER. Running burns
- *   credits; an accounting once per slice hands out new ones by weight and makes a vCPU UNDER or OVER.
- *   A vCPU that wakes while UNDER is boosted until a tick catches it running. A pCPU with nothing
- *   better than OVER at the head of its queue looks for work in others' queues.
+ *   credits; an accounting once per slice hands out new ones by weight and makes a vCPU UNDER or
+ * OVER. A vCPU that wakes while UNDER is boosted until a tick catches it running. A pCPU with
+ * nothing better than OVER at the head of its queue looks for work in others' queues.
  *
  * Rules
  *   Those of Xen 4.17, with the differences of other versions as switches (struct credit_rules);
@@ -113,7 +113,8 @@ static void burn(struct credit_vcpu *cv, sim_time now)
     cv->start_time += credits * NS_PER_CREDIT;
 }
 
-/* ---- the active lists ------------------------------------------------------------------------- */
+/* ---- the active lists -------------------------------------------------------------------------
+ */
 
 static struct credit_domain *credit_domain_of(const struct credit_vcpu *cv)
 {
@@ -173,8 +174,8 @@ static uint32_t pick(struct credit *c, struct vcpu *v, bool commit)
         if (step == STEP_SOFT && (!v->soft_effective || cpumask_empty(&cpus)))
             continue;
         BUG_ON(cpumask_empty(&cpus));
-        cand = cpumask_test(&cpus, v->processor) ? v->processor
-                                                 : cpumask_cycle(v->processor, &cpus);
+        cand =
+            cpumask_test(&cpus, v->processor) ? v->processor : cpumask_cycle(v->processor, &cpus);
         if (cand == v->processor && !queue_has_work(credit_pcpu(&h->pcpu[cand])))
             cpumask_set(&idlers, cand);
         cpus = cpumask_and(&cpus, &idlers);
@@ -278,8 +279,7 @@ static void tickle_idlers(struct credit *c, struct credit_pcpu *cp, struct credi
             tickle_pcpu(c, mine->last_tickled);
             return;
         } else {
-            for_each_cpu(cpu, &able)
-                tickle_pcpu(c, cpu);
+            for_each_cpu(cpu, &able) tickle_pcpu(c, cpu);
             return;
         }
     }
@@ -578,22 +578,22 @@ static struct credit_vcpu *steal(struct credit *c, struct credit_pcpu *me, int16
     struct host *h = c->sched->host;
     uint32_t nodes = h->pcpu[h->pcpu_count - 1].node + 1;
 
-    for_each_affinity_step(step)
-        for (uint32_t i = 0; i < nodes; i++) {
-            uint32_t node = (me->pcpu->node + i) % nodes;
-            cpumask cpus = {{0}};
-            struct credit_vcpu *cv;
+    for_each_affinity_step(step) for (uint32_t i = 0; i < nodes; i++)
+    {
+        uint32_t node = (me->pcpu->node + i) % nodes;
+        cpumask cpus = {{0}};
+        struct credit_vcpu *cv;
 
-            if (nodes == 1)
-                cpus = c->sched->pool->cpus;
-            else
-                for (uint32_t k = 0; k < h->pcpu_count; k++)
-                    if (h->pcpu[k].node == node)
-                        cpumask_set(&cpus, k);
-            cv = steal_in_node(c, me, &cpus, node, pri, step, now);
-            if (cv)
-                return cv;
-        }
+        if (nodes == 1)
+            cpus = c->sched->pool->cpus;
+        else
+            for (uint32_t k = 0; k < h->pcpu_count; k++)
+                if (h->pcpu[k].node == node)
+                    cpumask_set(&cpus, k);
+        cv = steal_in_node(c, me, &cpus, node, pri, step, now);
+        if (cv)
+            return cv;
+    }
     return NULL;
 }
 
@@ -619,8 +619,7 @@ struct credit_vcpu *credit_choose(struct credit *c, struct credit_pcpu *cp,
     return head;
 }
 
-void credit_update_idlers(struct credit *c, struct credit_pcpu *cp,
-                          const struct credit_vcpu *next)
+void credit_update_idlers(struct credit *c, struct credit_pcpu *cp, const struct credit_vcpu *next)
 {
     if (next->pri == PRI_IDLE)
         cpumask_set(&c->idlers, cp->pcpu->id);
@@ -667,16 +666,17 @@ struct decision credit_schedule(struct scheduler *s, struct pcpu *p, sim_time no
     if (ratelimited(c, cv, ran)) {
         cv->start_time += now;
         observe1(s->host, RATELIMIT, prev, ran);
-        return (struct decision){prev, c->rules.ratelimit_whole ? c->ratelimit
-                                       : ran < MIN_RATELIMIT_REARM
-                                           ? MIN_RATELIMIT_REARM
-                                           : c->ratelimit - ran};
+        return (struct decision){prev, c->rules.ratelimit_whole    ? c->ratelimit
+                                       : ran < MIN_RATELIMIT_REARM ? MIN_RATELIMIT_REARM
+                                                                   : c->ratelimit - ran};
     }
     if (vcpu_runnable(prev)) {
         if (!list_linked(&cv->runq)) /* TerrierTail leaves it queued while it runs */
             runq_insert(cv);
     } else {
         cp->nr_runnable--;
+        if (c->stopped)
+            c->stopped(c, cv);
     }
     head = runq_first(cp);
     if (!c->rules.yield_until_dequeue)
@@ -728,8 +728,7 @@ void credit_destroy(struct scheduler *s)
     struct host *h = s->host;
 
     queue_cancel(h->queue, &credit_data(s)->acct);
-    for_each_cpu(cpu, &s->pool->cpus)
-        tick_stop(credit_pcpu(&h->pcpu[cpu]));
+    for_each_cpu(cpu, &s->pool->cpus) tick_stop(credit_pcpu(&h->pcpu[cpu]));
 }
 
 void credit_adjust_global(struct scheduler *s)
@@ -846,7 +845,8 @@ void credit_adjust(struct scheduler *s, struct domain *d, uint32_t old_weight, u
         c->weight += ((int64_t)d->weight - old_weight) * cd->active_count;
 }
 
-/* ---- for observers ---------------------------------------------------------------------------- */
+/* ---- for observers ----------------------------------------------------------------------------
+ */
 
 const char *credit_priority(const struct scheduler *s, const struct vcpu *v)
 {

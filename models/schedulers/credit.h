@@ -92,7 +92,7 @@ struct credit {
     bool (*may_boost)(const struct credit_vcpu *cv);
     struct decision (*choose)(struct credit *c, struct credit_pcpu *cp, struct vcpu *prev,
                               struct credit_vcpu *head, sim_time now);
-    const void *policy;
+    void (*stopped)(struct credit *c, struct credit_vcpu *cv); /* prev is not runnable */
 };
 
 enum { CREDITS_PER_MS = 10, NS_PER_CREDIT = NS_PER_MS / CREDITS_PER_MS };
@@ -130,8 +130,7 @@ struct credit_vcpu *credit_choose(struct credit *c, struct credit_pcpu *cp,
                                   struct credit_vcpu *head, sim_time now);
 
 /* Mark this pCPU as idle or not, after the choice. */
-void credit_update_idlers(struct credit *c, struct credit_pcpu *cp,
-                          const struct credit_vcpu *next);
+void credit_update_idlers(struct credit *c, struct credit_pcpu *cp, const struct credit_vcpu *next);
 
 struct credit_rules credit_rules_of(enum xen_version version);
 
@@ -156,6 +155,51 @@ const char *credit_priority(const struct scheduler *s, const struct vcpu *v);
 int64_t credit_credit(const struct scheduler *s, const struct vcpu *v);
 bool credit_is_tick(const struct timer *t);
 const char *credit_account_state(const struct vcpu *v);
+
+/* The rows of Credit's parameters, for tables of structs that hold a struct credit_params: `prefix`
+ * is the member followed by a dot, or nothing. */
+#define CREDIT_PARAM_ROWS(type, prefix)                                                            \
+    {PARAM("tslice", DURATION, type, prefix tslice),                                               \
+     .def = "30ms",                                                                                \
+     .min = "1ms",                                                                                 \
+     .max = "1s",                                                                                  \
+     .meaning = "Slice, and period of accounting; whole milliseconds.",                            \
+     .source = "Xen: sched_credit_tslice_ms",                                                      \
+     .status = STATUS_EXACT},                                                                      \
+        {PARAM("ratelimit", DURATION, type, prefix ratelimit),                                     \
+         .def = "1ms",                                                                             \
+         .max = "500ms",                                                                           \
+         .meaning = "A vCPU that has run for less is not preempted; 0: off.",                      \
+         .source = "Xen: sched_ratelimit_us",                                                      \
+         .status = STATUS_EXACT},                                                                  \
+        {PARAM("migration_delay", DURATION, type, prefix migration_delay),                         \
+         .def = "0",                                                                               \
+         .max = "100ms",                                                                           \
+         .meaning = "A vCPU that ran less than this ago is not stolen (its cache is hot).",        \
+         .source = "Xen: vcpu_migration_delay",                                                    \
+         .status = STATUS_EXACT},                                                                  \
+        {PARAM("load_balance_ratelimit", DURATION, type, prefix load_balance_ratelimit),           \
+         .def = "1ms",                                                                             \
+         .max = "1s",                                                                              \
+         .meaning = "Shortest time between two searches for work in other queues (Xen 4.18 and "   \
+                    "later).",                                                                     \
+         .source = "Xen 4.18: load-balance-ratelimit",                                             \
+         .status = STATUS_EXACT},                                                                  \
+        {PARAM("tickle_one_idle", BOOLEAN, type, prefix tickle_one_idle), .def = "true",           \
+         .meaning = "A wake-up tells one idle pCPU, not all of them.",                             \
+         .source = "Xen: tickle_one_idle_cpu", .status = STATUS_EXACT},                            \
+        {PARAM("smt_power_savings", BOOLEAN, type, prefix smt_power_savings), .def = "false",      \
+         .meaning = "Fill cores that are busy already before idle ones.",                          \
+         .source = "Xen: sched_smt_power_savings", .status = STATUS_EXACT},                        \
+    {                                                                                              \
+        PARAM("idle_ticks", BOOLEAN, type, prefix idle_ticks),                                     \
+            .def = "false",                                                                        \
+            .meaning = "Before Xen 4.17: ticks go on while a pCPU is idle (no C-state driver).",   \
+            .source = "Xen 4.7: the C-state driver stops them, x86 default",                       \
+            .status = STATUS_EXACT                                                                 \
+    }
+
+int credit_params_check(void *target, struct json_value v, struct errors *e);
 
 extern const struct param_table credit_param_table;
 

@@ -6,6 +6,7 @@
 
 static const struct sched_ops *const schedulers[] = {
     &sched_credit,
+    &sched_terriertail,
 };
 
 const struct sched_ops *scheduler_nth(size_t i)

@@ -6,5 +6,6 @@
 #include "models/schedulers/scheduler.h"
 
 extern const struct sched_ops sched_credit;
+extern const struct sched_ops sched_terriertail;
 
 #endif
