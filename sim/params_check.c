@@ -10,22 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NESTED 12 /* tables within tables that are checked; one that contains itself ends here */
+/* Tables checked so far: tables share others, and may contain themselves. */
+struct visit {
+    const struct param_table **table;
+    size_t count;
+    struct errors *e;
+};
 
 struct place {
     const struct param_table *table;
     const struct param *row;
-    int depth;
-    struct errors *e;
+    struct visit *visit;
 };
 
-static void check_table(const struct param_table *t, int depth, struct errors *e);
+static void check_table(struct visit *visit, const struct param_table *t);
 static void check_row(const struct place *at, const struct param *p);
 
 static void wrong(const struct place *at, const char *what, const char *detail)
 {
-    error_add(at->e, EXIT_INTERNAL, "table %s, row \"%s\": %s%s", at->table->name, at->row->name,
-              what, detail);
+    error_add(at->visit->e, EXIT_INTERNAL, "table %s, row \"%s\": %s%s", at->table->name,
+              at->row->name, what, detail);
 }
 
 /* The default must read without error, and everything in it. */
@@ -68,24 +72,26 @@ static bool check_bound(const struct place *at, const struct param *p, const cha
     return true;
 }
 
-static void check_bounds(const struct place *at, const struct param *p)
+static bool check_bounds(const struct place *at, const struct param *p)
 {
     bool bounded =
         param_quantity(p) != QUANTITY_COUNT || p->kind == PARAM_NUMBER || p->kind == PARAM_LIST;
     double low = 0, high = 0;
 
     if (!p->min && !p->max)
-        return;
+        return true;
     if (!bounded) {
         wrong(at, "this kind has no bounds", "");
-        return;
+        return false;
     }
-    if (p->min && !check_bound(at, p, p->min, &low))
-        return;
-    if (p->max && !check_bound(at, p, p->max, &high))
-        return;
-    if (p->min && p->max && low > high)
+    if ((p->min && !check_bound(at, p, p->min, &low)) ||
+        (p->max && !check_bound(at, p, p->max, &high)))
+        return false;
+    if (p->min && p->max && low > high) {
         wrong(at, "min is above max", "");
+        return false;
+    }
+    return true;
 }
 
 static void check_choices(const struct place *at, const struct param *p)
@@ -100,7 +106,7 @@ static void check_choices(const struct place *at, const struct param *p)
                 if (strcmp(choice->table->row[k].name, p->choices->tag) == 0)
                     wrong(at, "a parameter has the name of the tag: ", choice->name);
         if (choice->table)
-            check_table(choice->table, at->depth + 1, at->e);
+            check_table(at->visit, choice->table);
     }
 }
 
@@ -150,36 +156,35 @@ static void check_row(const struct place *at, const struct param *p)
         wrong(at, "optional, and with a default", "");
     else if (p->optional && (p->kind == PARAM_OBJECT || p->kind == PARAM_CUSTOM))
         wrong(at, "cannot be optional: use a POINTER, or give a default", "");
-    else if (at->depth < NESTED)
+    else if (check_bounds(at, p))
         check_default(at, p);
-    check_bounds(at, p);
     if (p->table)
-        check_table(p->table, at->depth + 1, at->e);
+        check_table(at->visit, p->table);
     if (p->kind == PARAM_VARIANT)
         check_choices(at, p);
-    if (p->of && at->depth < NESTED) {
-        struct place inner = *at;
-
-        inner.depth++;
-        check_row(&inner, p->of);
-    }
+    if (p->kind == PARAM_LIST)
+        check_row(at, p->of);
 }
 
-static void check_table(const struct param_table *t, int depth, struct errors *e)
+static void check_table(struct visit *visit, const struct param_table *t)
 {
-    if (depth >= NESTED)
-        return;
+    for (size_t i = 0; i < visit->count; i++)
+        if (visit->table[i] == t)
+            return;
+    visit->table = xrealloc(visit->table, (visit->count + 1) * sizeof(t));
+    visit->table[visit->count++] = t;
     for (size_t i = 0; i < t->count; i++) {
         const struct param *p = &t->row[i];
-        struct place at = {t, p, depth, e};
+        struct place at = {t, p, visit};
 
         if (!p->name || !*p->name ||
             strspn(p->name, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(p->name)) {
-            error_add(e, EXIT_INTERNAL, "table %s, row %zu: no name in small letters", t->name, i);
+            error_add(visit->e, EXIT_INTERNAL, "table %s, row %zu: no name in small letters",
+                      t->name, i);
             continue;
         }
         for (size_t k = 0; k < i; k++)
-            if (strcmp(t->row[k].name, p->name) == 0)
+            if (t->row[k].name && strcmp(t->row[k].name, p->name) == 0)
                 wrong(&at, "named twice", "");
         if (p->offset + p->size > t->size)
             wrong(&at, "outside the struct", "");
@@ -190,8 +195,10 @@ static void check_table(const struct param_table *t, int depth, struct errors *e
 
 int params_check_table(const struct param_table *t, struct errors *e)
 {
+    struct visit visit = {.e = e};
     size_t before = e->count;
 
-    check_table(t, 0, e);
+    check_table(&visit, t);
+    free(visit.table);
     return e->count > before ? -1 : 0;
 }

@@ -281,7 +281,7 @@ static int refuse_unit(enum quantity q, const char *unit, char why[QUANTITY_WHY]
             snprintf(what, sizeof what, "no unit \"%s\": did you mean \"%s\"", unit, u->name);
             return refuse(q, why, strcat(what, "?"));
         }
-    for (int other = 0; other < QUANTITY_COUNT; other++)
+    for (int other = 0; *unit && other < QUANTITY_COUNT; other++)
         if ((enum quantity)other != q && find_unit((enum quantity)other, unit)) {
             snprintf(what, sizeof what, "this is %s %s", quantities[other].article,
                      quantities[other].name);
@@ -383,6 +383,6 @@ char *quantity_format(enum quantity q, int64_t value, char out[QUANTITY_TEXT])
         if (!*best || strlen(number) < strlen(best))
             strcpy(best, number);
     }
-    snprintf(out, QUANTITY_TEXT, "%s%s", value < 0 ? "-" : "", best);
-    return out;
+    strcpy(out, value < 0 ? "-" : "");
+    return strcat(out, best);
 }
