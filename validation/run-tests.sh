@@ -116,8 +116,8 @@ run_job() { # NUMBER KIND NAME LIMIT COMMAND
     tmp=$out/tmp/$file
     mkdir -p "$tmp"
     start=$EPOCHREALTIME
+    trap 'kill "$!" 2>/dev/null; exit' INT TERM
     TMP=$tmp timeout -k 10 "$limit" bash -c "$command" >"$log" 2>&1 </dev/null &
-    trap 'kill $! 2>/dev/null; exit' TERM
     wait $! 2>/dev/null
     status=$?
     seconds=$(((${EPOCHREALTIME/./} - ${start/./}) / 1000000))
