@@ -80,6 +80,20 @@ static size_t utf8_character(const char *s, const char *end, uint32_t *code)
     return length;
 }
 
+bool json_is_utf8(const char *text)
+{
+    const char *end = text + strlen(text);
+    uint32_t code;
+    size_t length;
+
+    for (; text < end; text += length) {
+        length = utf8_character(text, end, &code);
+        if (!length)
+            return false;
+    }
+    return true;
+}
+
 static void advance(struct lexer *l)
 {
     unsigned char c = (unsigned char)*l->at++;

@@ -37,6 +37,9 @@ void json_place_add(struct json_places *places, const struct json_place *place);
 int json_lex(const char *name, const char *text, size_t size, size_t parent, int depth,
              struct json_places *places, struct errors *e);
 
+/* Is all of a terminated text well-formed UTF-8? */
+bool json_is_utf8(const char *text);
+
 /* Add an error unless very many are there already: a hostile file must not fill the memory with
  * messages. Returns -1. */
 int json_complain(struct errors *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

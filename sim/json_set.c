@@ -51,10 +51,6 @@ static cJSON *graft(struct json *doc, const char *name, const char *text, size_t
         doc->places.place[i].line = doc->places.place[i].column = 0;
     }
     json_link_tree(doc, item, &index);
-    if (json_check_duplicates((struct json_value){doc, item}, e)) {
-        cJSON_Delete(item);
-        return NULL;
-    }
     return item;
 }
 
@@ -144,6 +140,8 @@ static int set(struct json *doc, const char *name, const char *pointer, const ch
                      depth, e);
         status = item ? attach(v, token, item, name, e) : -1;
         free(token);
+        if (!status) /* not before: the error names the pointer */
+            status = json_check_duplicates((struct json_value){doc, item}, e);
         if (status || last)
             return status;
         v.item = item;
@@ -174,6 +172,8 @@ int json_set(struct json *doc, const char *flag, const char *assignment, struct 
     char *name, *pointer, *value;
     int status;
 
+    if (!json_is_utf8(assignment))
+        return json_complain(e, "%s: a value that is not UTF-8", flag);
     if (*assignment != '/' || !equals)
         return bad_assignment(flag, assignment, e);
     name = own(doc, xasprintf("%s %s", flag, assignment));
