@@ -18,23 +18,34 @@
  * no value for these rows. */
 typedef double statistic_fn(const double *rows, size_t n, size_t width, void *context);
 
+/* A statistic of the sums of each column over n rows. */
+typedef double sums_fn(const double *sums, size_t n, size_t width, void *context);
+
 struct bootstrap {
-    size_t block;     /* rows per block; 0: bootstrap_block of the widest-ranging column */
-    size_t resamples; /* 1000 if 0 */
+    size_t block;     /* rows per block; 0: the longest bootstrap_block of the columns */
+    size_t resamples; /* 0: 1000 */
     bool disjoint;    /* draw from the n / block disjoint blocks instead of all n moving ones */
     double level;
 };
 
 /* Interval of a statistic of n consecutive rounds. None if there are fewer than 10 blocks (need =
  * rounds), or if more than 5 % of the resamples have no value, or all have the same one. `rng`
- * fixes the resamples. Memory for one resample is taken and given back. */
+ * fixes the resamples. Takes and gives back memory for one resample; time: resamples x n x width.
+ */
 struct interval bootstrap_interval(const struct bootstrap *b, const double *rows, size_t n,
                                    size_t width, statistic_fn *statistic, void *context,
                                    struct rng *rng);
 
+/* The same for statistics that need the columns' sums only (means, counts, ratios of them), from
+ * running sums: time resamples x n / block x width. Gives the same interval as bootstrap_interval
+ * would, up to rounding. */
+struct interval bootstrap_sums(const struct bootstrap *b, const double *rows, size_t n,
+                               size_t width, sums_fn *statistic, void *context, struct rng *rng);
+
 /* The block length that minimises the error of the variance of the mean if the series were AR(1)
- * with its lag-1 autocorrelation (Carlstein 1986, constant for moving blocks): at least 1, at
- * most n / 10. */
+ * with its lag-1 autocorrelation r: (6 n)^(1/3) (r / (1 - r^2))^(2/3) (Politis, White 2004, for
+ * circular blocks). At least 1, at most n. Long rare stalls need longer blocks than r tells: give
+ * one. */
 size_t bootstrap_block(const double *x, size_t n);
 
 /* ---- Association of late indicators ---- */
@@ -49,15 +60,16 @@ struct association {
     uint64_t joint;              /* rounds with all late */
 };
 
-/* From the delays of n rounds of g replicas, delay[i * g + j], against a deadline. A crashed
- * replica's delay is INFINITY. No interval for lift with fewer than 10 rounds in which all are
- * late; the other figures likewise with fewer than 10 of their events. */
+/* From the delays of n rounds of g >= 2 replicas, delay[i * g + j], against a deadline (late: above
+ * it). A crashed replica's delay is INFINITY. Figures about joint lateness have no interval with
+ * fewer than 10 rounds in which all (for lift and all_late) or some pair (for the others) are late
+ * together. */
 struct association association_of(const struct bootstrap *b, const double *delay, size_t n,
                                   size_t g, double deadline, struct rng *rng);
 
 /* Upper-tail dependence of replicas j and k at level q: P(j above its own q-quantile | k above its
  * own), which tends to the tail coefficient as q -> 1 and is 1 - q if independent. Give it several
- * q to see the limit. None with fewer than 10 rounds beyond the quantile. */
+ * q to see the limit. None with fewer than 10 rounds in which both are. */
 struct interval tail_dependence(const struct bootstrap *b, const double *delay, size_t n, size_t g,
                                 size_t j, size_t k, double q, struct rng *rng);
 

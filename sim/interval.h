@@ -23,6 +23,7 @@ enum interval_none {
     INTERVAL_FEW_VALUES, /* fewer values than the method needs; need = values */
     INTERVAL_FEW_BEYOND, /* fewer than 10 observations beyond the quantile;
                             need = observations per replication or batch */
+    INTERVAL_FEW_EVENTS, /* fewer than 10 of the events that it is about; need = rounds */
     INTERVAL_MAXIMUM,    /* q = 0 or 1: no number of observations is enough */
     INTERVAL_NO_SPREAD,  /* a ratio whose denominator may be 0; a bootstrap whose resamples
                             have no value or no spread */

@@ -12,7 +12,9 @@
  * below 2^-170.
  *
  * A struct rng is 32 bytes, embedded in its owner; nothing is allocated. Copying one copies
- * the stream from that point on. All results are bit-identical everywhere (see sim/detmath.h).
+ * the stream from that point on. All results are bit-identical everywhere (see sim/detmath.h),
+ * if each draw is a statement of its own: C leaves the order of two draws in one
+ * expression or argument list open, and gcc and clang do differ.
  */
 #ifndef HVSIM_SIM_RANDOM_H
 #define HVSIM_SIM_RANDOM_H

@@ -32,7 +32,9 @@ static double between(double low, double high)
 /* A positive double of any size, subnormals included. */
 static double any_positive(void)
 {
-    return ldexp(between(0.5, 1), (int)rng_below(&stream, 2090) - 1070);
+    double mantissa = between(0.5, 1); /* first: C leaves the order of arguments open */
+
+    return ldexp(mantissa, (int)rng_below(&stream, 2090) - 1070);
 }
 
 static double relative(double x, double reference)
@@ -265,12 +267,12 @@ static const struct {
     double (*draw)(void);
     uint64_t fingerprint;
 } functions[] = {
-    {"log", f_log, UINT64_C(0x27bf75a3a666f0b4)},
+    {"log", f_log, UINT64_C(0xb3866361a80a5e45)},
     {"exp", f_exp, UINT64_C(0x361893ac71b08945)},
     {"expm1", f_expm1, UINT64_C(0x166f95df7b29454d)},
-    {"pow", f_pow, UINT64_C(0x46e2bf0bdf7c5c5a)},
+    {"pow", f_pow, UINT64_C(0xff6bbbf1e53aa4fc)},
     {"gamma", f_gamma, UINT64_C(0xb74591ae5a1a6a3b)},
-    {"log_gamma", f_log_gamma, UINT64_C(0x8dc5410ccf8d52bc)},
+    {"log_gamma", f_log_gamma, UINT64_C(0x743c19616226bc6b)},
     {"normal", f_normal, UINT64_C(0x0f71a2a2f4e21ec7)},
     {"beta", f_beta, UINT64_C(0x3ecc5b51b5028530)},
     {"t", f_t, UINT64_C(0xd027a9f3a1461abc)},
