@@ -10,7 +10,7 @@
 #define ATTRIBUTES 32
 
 struct text {
-    const char *file, *at, *end;
+    const char *at, *end;
     int line;
 };
 
@@ -235,11 +235,14 @@ static int scan(const char *file, int depth, struct platform_profiles *p, struct
 {
     size_t size;
     char *all = read_all(file, &size);
-    struct text t = {.file = file, .at = all, .end = all + size, .line = 1};
+    struct text t;
     struct tag tag;
     int status = 0;
 
-    while (all && read_tag(&t, &tag)) {
+    if (!all)
+        return 0;
+    t = (struct text){.at = all, .end = all + size, .line = 1};
+    while (read_tag(&t, &tag)) {
         if (meaning(file, &tag, depth, p, e))
             status = -1;
         free_tag(&tag);

@@ -292,7 +292,7 @@ void bulk_start(struct packet *p, int64_t bytes)
     b->taken = p->path->slowest ? p->path->slowest : from->nic_rate;
     lane_flow(&from->tx, from->nic_rate, b, true);
     arm(p, p->to, notice, p->sent + p->path->latency);
-    if (p->path->off)
+    if (p->path->off || !p->to->up)
         bulk_abort(b, p->sent);
     else
         from->fleet->carry(from->fleet, b);
@@ -357,7 +357,7 @@ static void send_by_simgrid(struct packet *p)
 
     p->left = p->sent;
     p->bulk = b;
-    if (p->path->off)
+    if (p->path->off || !p->to->up)
         bulk_abort(b, p->sent);
     else
         p->from->fleet->carry(p->from->fleet, b);
@@ -633,6 +633,11 @@ static bool flow_touches(const struct bulk *b, const void *machine)
     return b->path->from == machine || b->path->to == machine;
 }
 
+void wire_abort_flows(struct machine *m, sim_time now)
+{
+    abort_flows(m->fleet, flow_touches, m, now);
+}
+
 void wire_machine_off(struct machine *m)
 {
     struct packet *held = NULL, *next;
@@ -645,7 +650,7 @@ void wire_machine_off(struct machine *m)
     }
     m->tx = m->rx = (struct lane){.rate = m->nic_rate};
     if (m->fleet)
-        abort_flows(m->fleet, flow_touches, m, machine_now(m));
+        wire_abort_flows(m, machine_now(m));
 }
 
 /* ---- The end -------------------------------------------------------------------------------- */

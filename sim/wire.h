@@ -160,6 +160,9 @@ uint32_t fleet_add_link(struct fleet *f, const char *name, int64_t latency_ps, i
 /* In the key of an action's timer (RANK_EXTERNAL): it outlives a failure of its machine. */
 #define KEY_ACTION (UINT64_C(1) << 59)
 
+/* End all flows from or to a machine, without success. */
+void wire_abort_flows(struct machine *m, sim_time now);
+
 /* The machine has gone off: cancel its events, lose what its NIC holds, abort its flows. */
 void wire_machine_off(struct machine *m);
 
