@@ -7,6 +7,7 @@
 static const struct sched_ops *const schedulers[] = {
     &sched_credit,
     &sched_terriertail,
+    &sched_rr,
 };
 
 const struct sched_ops *scheduler_nth(size_t i)

@@ -7,5 +7,6 @@
 
 extern const struct sched_ops sched_credit;
 extern const struct sched_ops sched_terriertail;
+extern const struct sched_ops sched_rr;
 
 #endif
