@@ -16,7 +16,7 @@ enum arrival_kind {
     ARRIVAL_POISSON, /* rate */
     ARRIVAL_RENEWAL, /* independent gaps of any distribution */
     ARRIVAL_MMPP,    /* Markov-modulated Poisson: a rate per state of a Markov chain */
-    ARRIVAL_ON_OFF,  /* bursts: gaps of one distribution during on periods, silence between */
+    ARRIVAL_ON_OFF,  /* bursts: each begins with an arrival, more follow while it lasts */
     ARRIVAL_TRACE,   /* given dates */
     ARRIVAL_KINDS
 };
@@ -30,9 +30,9 @@ struct arrival_process {
     struct distribution on, off;    /* on-off: lengths of the periods, ns; owned */
     size_t states;                  /* MMPP: 2 .. MMPP_STATES */
     double state_rate[MMPP_STATES]; /* arrivals per second in each state */
-    double leave[MMPP_STATES]
-                [MMPP_STATES]; /* changes per second from state i to j; [i][i] unused */
-    sim_time *date;            /* trace: ascending, relative to the start; owned */
+    /* MMPP: changes per second from state i to state j; [i][i] is not used */
+    double leave[MMPP_STATES][MMPP_STATES];
+    sim_time *date; /* trace: ascending, relative to the start; owned */
     size_t dates;
     sim_time period; /* trace: begin again after this time; 0: once */
 };
@@ -51,7 +51,7 @@ int arrival_check(const struct arrival_process *p, struct errors *e);
 void arrival_process_free(struct arrival_process *p);
 
 /* Long-run arrivals per second in closed form; NaN where there is none (on-off with gaps that are
- * not exponential; a trace that ends). */
+ * not exponential; a trace without period). */
 double arrival_rate(const struct arrival_process *p);
 
 /* Stationary distribution of an MMPP's states. */
@@ -67,9 +67,9 @@ struct arrival {
     sim_time start;
 };
 
-/* Start a realisation at a date; its stream is (seed, replication, entity, purpose). An MMPP and an
- * exponential on-off process start in their stationary state; other on-off processes at the
- * beginning of a period chosen by the mean lengths. */
+/* Start a realisation at a date; its stream is (seed, replication, entity, purpose). The state of
+ * an MMPP or on-off process is drawn with its long-run shares and begins a period; so exponential
+ * ones are stationary from the start. A renewal begins with a whole gap. */
 void arrival_start(struct arrival *a, const struct arrival_process *p, sim_time start,
                    uint64_t seed, uint64_t replication, const char *entity, const char *purpose);
 

@@ -5,8 +5,8 @@
  * A distribution is a tagged struct: a kind and its parameters, in the unit of the quantity (ns for
  * times, bytes for sizes). The table dist_kinds names and explains each kind and parameter; JSON
  * checks, schema and documentation are generated from it. Drawing is bit-identical everywhere.
- * All kinds but gamma draw by inversion of one uniform number, monotone in it, so that under
- * common random numbers two scenarios differ only by what was changed.
+ * All kinds but gamma draw by inversion of one uniform number (points: one more for the rest),
+ * so that under common random numbers two scenarios differ only by what was changed.
  */
 #ifndef HVSIM_WORKLOADS_DISTRIBUTION_H
 #define HVSIM_WORKLOADS_DISTRIBUTION_H
