@@ -363,14 +363,35 @@ void params_markdown(const struct param_table *t, FILE *out)
 static const struct param *find_in(const struct param_table *t, struct json_value v,
                                    const char *pointer);
 
+/* In the choice that `v` has; when there is no `v`, in the default choice, or the first that fits.
+ */
+static const struct param *find_in_variant(const struct param *p, struct json_value v,
+                                           const char *pointer)
+{
+    const char *name =
+        json_string(json_kind(v) == JSON_STRING ? v : json_member(v, p->choices->tag));
+    const struct param_choice *choice = NULL;
+    const struct param *found = NULL;
+
+    if (!name)
+        name = p->def;
+    if (name)
+        choice = param_find_choice(p, name);
+    if (choice && choice->table)
+        found = find_in(choice->table, v, pointer);
+    for (size_t i = 0; !found && !json_exists(v) && (choice = param_nth_choice(p, i)); i++)
+        if (choice->table)
+            found = find_in(choice->table, v, pointer);
+    return found;
+}
+
 /* The rest of a pointer behind a row. */
 static const struct param *find_below(const struct param *p, struct json_value v,
                                       const char *pointer)
 {
-    const struct param_choice *choice, *chosen;
     const struct param *found = NULL;
-    const char *name;
     char *token;
+    size_t index;
 
     if (!*pointer)
         return p;
@@ -380,18 +401,12 @@ static const struct param *find_below(const struct param *p, struct json_value v
         return find_in(p->table, v, pointer);
     case PARAM_LIST:
         token = json_take_token(&pointer);
-        if (token)
+        if (token && (strcmp(token, "-") == 0 || !json_array_index(token, &index)))
             found = find_below(p->of, json_child(v, token), pointer);
         free(token);
         return found;
     case PARAM_VARIANT:
-        name = json_string(json_kind(v) == JSON_STRING ? v : json_member(v, p->choices->tag));
-        name = name ? name : json_exists(v) || p->def ? p->def : NULL;
-        chosen = name ? param_find_choice(p, name) : NULL;
-        for (size_t i = 0; !found && (choice = param_nth_choice(p, i)); i++)
-            if (choice->table && (!chosen || choice == chosen))
-                found = find_in(choice->table, v, pointer);
-        return found;
+        return find_in_variant(p, v, pointer);
     default:
         return NULL;
     }
