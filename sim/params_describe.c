@@ -64,42 +64,61 @@ static void type(struct json_writer *w, const char *name)
     json_put_string(w, "type", name);
 }
 
-/* One of the alternatives of a quantity: a string by a pattern, 0, a word. */
+static void put_bounds(const struct param *p, struct json_writer *w, const char *least,
+                       const char *most)
+{
+    if (p->min)
+        json_put_number_text(w, least, p->min);
+    if (p->max)
+        json_put_number_text(w, most, p->max);
+}
+
+static void put_constant(const char *word, struct json_writer *w)
+{
+    json_begin_inline(w, NULL, '{');
+    if (word)
+        json_put_string(w, "const", word);
+    else
+        json_put_integer(w, "const", 0);
+    json_end(w);
+}
+
+static bool zero_is_in_range(const struct param *p)
+{
+    char why[QUANTITY_WHY];
+    int64_t least = 0;
+
+    return !p->min || (!quantity_parse(param_quantity(p), p->min, &least, why) && least <= 0);
+}
+
+/* A number, or a string by a pattern; 0 needs no unit; and perhaps a word. */
 static void schema_of_quantity(const struct param *p, struct json_writer *w)
 {
-    json_begin(w, "anyOf", '[');
-    json_begin_inline(w, NULL, '{');
-    if (p->kind == PARAM_INTEGER) {
-        type(w, "integer");
-        if (p->min)
-            json_put_number_text(w, "minimum", p->min);
-        if (p->max)
-            json_put_number_text(w, "maximum", p->max);
-    } else {
-        type(w, "string");
+    bool whole = p->kind == PARAM_INTEGER, zero = !whole && zero_is_in_range(p);
+
+    if (zero || p->word) {
+        json_begin(w, "anyOf", '[');
+        json_begin_inline(w, NULL, '{');
+    }
+    type(w, whole ? "integer" : "string");
+    if (whole)
+        put_bounds(p, w, "minimum", "maximum");
+    else
         json_put_string(w, "pattern", quantity_pattern(param_quantity(p)));
-    }
+    if (!zero && !p->word)
+        return;
     json_end(w);
-    if (p->kind != PARAM_INTEGER) {
-        json_begin_inline(w, NULL, '{');
-        json_put_integer(w, "const", 0);
-        json_end(w);
-    }
-    if (p->word) {
-        json_begin_inline(w, NULL, '{');
-        json_put_string(w, "const", p->word);
-        json_end(w);
-    }
+    if (zero)
+        put_constant(NULL, w);
+    if (p->word)
+        put_constant(p->word, w);
     json_end(w);
 }
 
 static void schema_of_list(const struct param *p, const struct path *path, struct json_writer *w)
 {
     type(w, "array");
-    if (p->min)
-        json_put_number_text(w, "minItems", p->min);
-    if (p->max)
-        json_put_number_text(w, "maxItems", p->max);
+    put_bounds(p, w, "minItems", "maxItems");
     schema_of_value(p->of, path, w, "items");
 }
 
@@ -178,10 +197,7 @@ static void schema_members(const struct param *p, const struct path *path, struc
     switch (p->kind) {
     case PARAM_NUMBER:
         type(w, "number");
-        if (p->min)
-            json_put_number_text(w, "minimum", p->min);
-        if (p->max)
-            json_put_number_text(w, "maximum", p->max);
+        put_bounds(p, w, "minimum", "maximum");
         break;
     case PARAM_BOOLEAN:
         type(w, "boolean");
@@ -278,7 +294,7 @@ static char *default_in_words(const struct param *p)
 
     if (p->def)
         return xstrdup(inner && strcmp(p->def, "{}") == 0 ? "" : *p->def ? p->def : "\"\"");
-    return xstrdup(p->optional ? "none" : "required");
+    return xstrdup(p->optional ? "optional" : "required");
 }
 
 static char *status_in_words(const struct param *p)
