@@ -5,6 +5,12 @@
 #
 #   validation/run-tests.sh [--only GLOB] check | check-all | asan
 #
+# check:     unit and theory tests, end-to-end scripts, without what is slow.
+# asan:      the same suites, and a short run like the demo's, under AddressSanitizer with leak
+#            detection and UBSan.
+# check-all: all tests, lint, the fast suites as gcc and clang build them at -O0 and -O3 (and that
+#            all builds give the same results), asan, valgrind, each fuzz target for FUZZ_TIME s.
+#
 # A test is a job: a command with a time limit, whose output goes to $BUILD/check/NAME.log. As many
 # jobs run at once as there are processors (JOBS=N to change). Jobs are
 #
@@ -37,7 +43,7 @@ fi
 what=${1:-check}
 case $what in
 check | check-all | asan) ;;
-*) sed -n 's/^# \{0,1\}//; 3,25p' "$0" >&2 && exit 2 ;;
+*) sed -n 's/^# \{0,1\}//; 3,32p' "$0" >&2 && exit 2 ;;
 esac
 out=$PWD/$BUILD/check
 rm -rf "$out"
@@ -55,7 +61,7 @@ queued=0
 job() {
     # shellcheck disable=SC2053 # a pattern on purpose
     [[ "$1 $2" == $only || "$2" == $only ]] || return 0
-    queue+=("$1"$'\t'"$2"$'\t'"$3"$'\t'"$4")
+    queue+=("$1"$'\t'"$2"$'\t'"$3"$'\t'"${4//$'\n'/ }")
 }
 
 not_run() { # NAME WHY
@@ -197,19 +203,16 @@ finish() {
 
 # ---- What to run --------------------------------------------------------------------------------
 
-# build DIR VARIABLES: build into DIR, at once. True if there is something to test.
+# build DIR VARIABLES TARGETS: build into DIR, at once. False if it failed.
 build() {
-    local dir=$1 parallel=-j$JOBS
+    local dir=$1 parallel=-j$JOBS saved=$only
     shift
     case ${MAKEFLAGS:-} in *jobserver*) parallel= ;; esac
-    local saved=$only
     only='*'
-    # shellcheck disable=SC2086
-    job build "$dir" 1800 \
-        "$MAKE --no-print-directory -k $parallel BUILD=$dir $* all unit-binary"
-    only=$saved
+    job build "$dir" 1800 "$MAKE --no-print-directory -k $parallel BUILD=$dir $*"
     run_queue
-    [ -x "$dir/unit" ]
+    only=$saved
+    ! grep -qx "build $dir" "$out/failed"
 }
 
 units() { # DIR OPTIONS LABEL LIMIT
@@ -240,30 +243,113 @@ scripts() { # DIR LIMIT
 name_slow() {
     local script
     for script in validation/e2e/slow/*.sh; do
-        [ ! -e "$script" ] || not_run "e2e $(basename "$script" .sh)" "slow: make check-all"
+        [ ! -e "$script" ] || not_run "e2e slow/$(basename "$script" .sh)" "slow: make check-all"
     done
     not_run "lint, fuzzing, sanitizers, valgrind, other compilers" "make check-all"
 }
 
+lint() {
+    local check
+    for check in $(validation/lint.sh --list); do
+        job step "lint $check" 900 "validation/lint.sh $check"
+    done
+}
+
+# A short run of the demo's experiment by the given hvsim; its results go to DIR.
+sample() { # HVSIM DIR
+    echo "$1 run experiments/library/rpc-12vm.json --quiet --jobs 1 --replications 2" \
+        "--set /duration=2s --out $2"
+}
+have_sample() { [ -x "$1/hvsim" ] && [ -f experiments/library/rpc-12vm.json ]; }
+
+# Every compiler and level, in a directory of its own; then the same results from each.
+matrix() {
+    local cc opt dir built=()
+    for cc in gcc clang; do
+        command -v $cc >/dev/null || { not_run "build with $cc" "not installed" && continue; }
+        for opt in O0 O3; do
+            dir=build-$cc-$opt
+            build "$dir" "CC=$cc OPT=-$opt" all unit-binary
+            units "$dir" '' "[$cc -$opt]" 600
+            ! have_sample "$dir" || built+=("$dir")
+        done
+    done
+    run_queue
+    for dir in "${built[@]}"; do
+        job step "same results, $dir" 300 "$(sample "$BUILD/hvsim" "\$TMP/a") &&
+            $(sample "$dir/hvsim" "\$TMP/b") && cmp \$TMP/a/results.json \$TMP/b/results.json"
+    done
+    [ ${#built[@]} -gt 0 ] || not_run "same results from every build" "no sample run yet"
+    run_queue
+}
+
+# Sanitizers: the first finding ends the program with an error.
+export ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1:strict_string_checks=1
+export UBSAN_OPTIONS=print_stacktrace=1
+[ ! -f validation/lsan.supp ] ||
+    export LSAN_OPTIONS=suppressions=$PWD/validation/lsan.supp:print_suppressions=0
+
+asan() { # DIR
+    build "$1" SANITIZE=address,undefined OPT=-O1 all unit-binary
+    units "$1" '' '[asan]' 900
+    if have_sample "$1"; then
+        job step "sample run [asan]" 600 "$(sample "$1/hvsim" "\$TMP/out")"
+    else
+        not_run "sample run [asan]" "no sample run yet"
+    fi
+    run_queue
+}
+
+memcheck() {
+    if ! command -v valgrind >/dev/null; then
+        not_run valgrind "not installed"
+    elif ! have_sample "$BUILD"; then
+        not_run "sample run [valgrind]" "no sample run yet"
+    else
+        job step "sample run [valgrind]" 900 "valgrind -q --error-exitcode=99 --leak-check=full \
+            --errors-for-leak-kinds=definite --num-callers=30 $(sample "$BUILD/hvsim" "\$TMP/out")"
+    fi
+}
+
+fuzz() {
+    local target
+    if ! command -v clang >/dev/null; then
+        not_run fuzzing "no clang"
+        return
+    fi
+    build build-fuzz CC=clang OPT=-O1 SANITIZE=fuzzer-no-link,address,undefined fuzz-binaries
+    for target in validation/fuzz/fuzz_*.c; do
+        target=$(basename "$target" .c)
+        target=${target#fuzz_}
+        job step "fuzz $target" $((${FUZZ_TIME:-20} + 120)) \
+            "validation/fuzz.sh build-fuzz $target ${FUZZ_TIME:-20}"
+    done
+}
+
 case $what in
 check)
-    build "$BUILD"
+    build "$BUILD" all unit-binary
     units "$BUILD" '' '' 300
     scripts validation/e2e 120
     run_queue
     name_slow
     ;;
 check-all)
-    build "$BUILD"
+    build "$BUILD" all unit-binary
     units "$BUILD" --all '' 900
     scripts validation/e2e 120
     scripts validation/e2e/slow 900
+    lint
     run_queue
+    matrix
+    asan build-asan
+    memcheck
+    fuzz
+    run_queue
+    not_run "clean room" "make clean-room: needs root and a Debian mirror"
     ;;
 asan)
-    build "$BUILD"
-    units "$BUILD" '' 'asan' 600
-    run_queue
+    asan "$BUILD"
     ;;
 esac
 finish
