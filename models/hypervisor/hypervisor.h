@@ -276,7 +276,8 @@ struct sched_ops {
     void (*adjust)(struct scheduler *s, struct domain *d, uint32_t old_weight, uint32_t old_cap);
     /* parameters of the scheduler changed at run time: s->params holds the new ones */
     void (*adjust_global)(struct scheduler *s);
-    /* parameters of a vCPU (type ops->vcpu_params) */
+    /* parameters of a domain (type ops->domain_params), of a vCPU (type ops->vcpu_params) */
+    void (*adjust_domain)(struct scheduler *s, struct domain *d, const void *params);
     void (*adjust_vcpu)(struct scheduler *s, struct vcpu *v, const void *params);
     void (*affinity)(struct scheduler *s, struct vcpu *v);
 

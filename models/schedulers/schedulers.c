@@ -8,6 +8,8 @@ static const struct sched_ops *const schedulers[] = {
     &sched_credit,
     &sched_terriertail,
     &sched_rr,
+    &sched_vslicer,
+    &sched_tableau,
 };
 
 const struct sched_ops *scheduler_nth(size_t i)

@@ -8,5 +8,7 @@
 extern const struct sched_ops sched_credit;
 extern const struct sched_ops sched_terriertail;
 extern const struct sched_ops sched_rr;
+extern const struct sched_ops sched_vslicer;
+extern const struct sched_ops sched_tableau;
 
 #endif
