@@ -15,9 +15,9 @@
 /* Exit codes of the hvsim command; the value of an error is the code its run ends with. */
 enum exit_code {
     EXIT_OK = 0,
-    EXIT_SHORT = 1,       /* a check or validation fell short */
-    EXIT_INPUT = 2,       /* usage or bad input */
-    EXIT_INTERNAL = 3,    /* internal error, out of memory, I/O */
+    EXIT_SHORT = 1,        /* a check or validation fell short */
+    EXIT_INPUT = 2,        /* usage or bad input */
+    EXIT_INTERNAL = 3,     /* internal error, out of memory, I/O */
     EXIT_INTERRUPTED = 130 /* Ctrl-C: partial results kept and marked */
 };
 
@@ -57,7 +57,9 @@ _Noreturn void hv_bug(const char *file, int line, const char *fmt, ...)
             hv_bug(__FILE__, __LINE__, "%s", #cond);                                               \
     } while (0)
 
-/* Memory: these never return NULL; out of memory prints and exits with EXIT_INTERNAL. */
+/* Memory: these never return NULL; out of memory prints and exits with EXIT_INTERNAL, after calling
+ * `on_out_of_memory` if set (the worker pool's children tell their parent). */
+extern void (*on_out_of_memory)(void);
 void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);

@@ -16,12 +16,12 @@
 #include <stddef.h>
 
 enum rank {
-    RANK_PLATFORM,  /* host failure, reboot, link change: before everything else at its date */
-    RANK_TIMER,     /* hypervisor and guest timers, by arming number */
-    RANK_ARRIVAL,   /* packets from wires, by (source, source's number) */
-    RANK_EXTERNAL,  /* events from outside, in the order of the scenario */
-    RANK_BURST,     /* the running vCPU's burst is complete, by pCPU */
-    RANK_SETTLE,    /* pending reschedules */
+    RANK_PLATFORM, /* host failure, reboot, link change: before everything else at its date */
+    RANK_TIMER,    /* hypervisor and guest timers, by arming number */
+    RANK_ARRIVAL,  /* packets from wires, by (source, source's number) */
+    RANK_EXTERNAL, /* events from outside, in the order of the scenario */
+    RANK_BURST,    /* the running vCPU's burst is complete, by pCPU */
+    RANK_SETTLE,   /* pending reschedules */
 };
 
 struct timer;
@@ -41,10 +41,10 @@ struct queue_entry; /* heap cell: a copy of (when, order) beside the pointer, fo
 struct queue {
     struct queue_entry *heap; /* 1-based */
     uint32_t count, capacity;
-    uint64_t armed; /* arming numbers given so far */
-    uint64_t fired; /* events handled so far */
-    sim_time now;   /* date of the event being handled, or of the last one */
-    sim_time until; /* queue_run handles nothing at or after this date */
+    uint64_t armed;                 /* arming numbers given so far */
+    uint64_t fired;                 /* events handled so far */
+    sim_time now;                   /* date of the event being handled, or of the last one */
+    sim_time until;                 /* queue_run handles nothing at or after this date */
     void (*after)(struct queue *q); /* called after each event when not NULL: observers */
     void *owner;                    /* for `after` */
 };
