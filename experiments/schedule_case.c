@@ -287,7 +287,8 @@ static size_t count_vcpus(struct json_value domains)
     return n;
 }
 
-static int build(struct schedule_world *w, struct json_value root, struct errors *e)
+static int build(struct schedule_world *w, struct json_value root,
+                 void (*watch)(void *ctx, struct host *h), void *ctx, struct errors *e)
 {
     struct json_value domains = json_member(root, "domains");
     size_t vcpus = count_vcpus(domains);
@@ -310,6 +311,8 @@ static int build(struct schedule_world *w, struct json_value root, struct errors
     w->done_rows = version_of(root) < XEN_4_17;
     w->host = host_new(&w->queue, "xen", (uint32_t)pcpus, (uint32_t)threads, 0, 0);
     w->host->version = version_of(root);
+    if (watch)
+        watch(ctx, w->host);
     w->guest = xcalloc(json_length(domains), sizeof *w->guest);
     w->source = xcalloc(2 * vcpus, sizeof *w->source);
     w->start = xcalloc(vcpus, sizeof *w->start);
@@ -325,6 +328,7 @@ static int build(struct schedule_world *w, struct json_value root, struct errors
         pool_add_pcpu(pool, &w->host->pcpu[c]);
         w->host->pcpu[c].idle->last_switch = init; /* idle vCPUs are all created at once */
     }
+    host_settle(w->host);
     w->queue.now = integer(root, "create_ns", NS_PER_MS);
     w->host->executing = 0;
     JSON_FOR_EACH(d, domains)
@@ -335,7 +339,9 @@ static int build(struct schedule_world *w, struct json_value root, struct errors
     return 0;
 }
 
-struct schedule_world *schedule_world_load(const char *path, struct errors *e)
+struct schedule_world *schedule_world_load(const char *path,
+                                           void (*watch)(void *ctx, struct host *h), void *ctx,
+                                           struct errors *e)
 {
     struct json *doc = json_read(path, e);
     struct schedule_world *w;
@@ -345,7 +351,7 @@ struct schedule_world *schedule_world_load(const char *path, struct errors *e)
         return NULL;
     w = xcalloc(1, sizeof *w);
     queue_init(&w->queue);
-    failed = build(w, json_root(doc), e);
+    failed = build(w, json_root(doc), watch, ctx, e);
     json_free(doc);
     if (failed) {
         schedule_world_free(w);

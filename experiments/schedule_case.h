@@ -56,8 +56,12 @@ struct schedule_dialect {
 };
 const struct schedule_dialect *schedule_dialect(const char *scheduler);
 
-/* Read NAME.json and build its world, ready to run from the domains' creation. NULL with errors. */
-struct schedule_world *schedule_world_load(const char *path, struct errors *e);
+/* Read NAME.json and build its world, ready to run from the domains' creation. `watch` (may be
+ * NULL) is called with the empty host, to attach observers that see the building too. NULL with
+ * errors. */
+struct schedule_world *schedule_world_load(const char *path,
+                                           void (*watch)(void *ctx, struct host *h), void *ctx,
+                                           struct errors *e);
 void schedule_world_free(struct schedule_world *w);
 
 /* Run to the end. instants: how many different dates had something to do; ties: at how many of them

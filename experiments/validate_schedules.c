@@ -77,7 +77,7 @@ static int validate_one(const char *dir, const char *name, const char *csv, bool
                         struct errors *e)
 {
     char *json = xasprintf("%s/%s.json", dir, name);
-    struct schedule_world *w = schedule_world_load(json, e);
+    struct schedule_world *w = schedule_world_load(json, NULL, NULL, e);
     struct comparison c = {.out = out, .name = name};
     struct schedule_counts n;
     struct csv_trace trace;

@@ -91,6 +91,8 @@ static void see(struct observer *observer, struct host *h, const struct observat
     char row[CSV_ROW];
     size_t used;
 
+    if (o->kind == OBS_CONT && o->vcpu->idle)
+        return;
     used = (size_t)head(row, sizeof row, h, o->time, observation_names[o->kind].name, o->pcpu,
                         o->vcpu);
     if (o->kind == OBS_EVENT || o->kind == OBS_NETEVENT)

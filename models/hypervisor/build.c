@@ -178,8 +178,7 @@ void pool_add_pcpu(struct cpupool *pool, struct pcpu *p)
     idle->is_running = true;
     idle->runstate = RUNSTATE_RUNNING;
     idle->last_switch = h->queue->now;
-    if (h->version < XEN_4_17) /* idle vCPUs exist from boot */
-        idle->runstate_entry = 0;
+    idle->runstate_entry = 0; /* they exist from boot */
     idle->hard = cpumask_of(p->id);
     p->idle = p->current = idle;
     h->executing = p->id;
@@ -187,7 +186,7 @@ void pool_add_pcpu(struct cpupool *pool, struct pcpu *p)
         s->ops->vcpu_create(s, idle);
     if (s->ops->pcpu_join)
         s->ops->pcpu_join(s, p);
-    core_first_schedule(p);
+    pcpu_reschedule(p);
 }
 
 struct domain *domain_create(struct cpupool *pool, uint32_t id, const char *name, uint32_t weight,

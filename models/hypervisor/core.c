@@ -367,8 +367,7 @@ static void pcpu_schedule(struct pcpu *p, sim_time now)
     if (d.slice >= 0)
         host_arm(h, &p->slice, now + d.slice);
     if (d.next == prev) {
-        if (!prev->idle)
-            observe2(h, CONT, prev, vcpu_ran(prev, now), d.slice);
+        observe2(h, CONT, prev, vcpu_ran(prev, now), d.slice);
         run_current(p, now);
     } else {
         switch_to(p, s, prev, d.next, d.slice, now);
@@ -606,7 +605,7 @@ void core_init_host(struct host *h)
     timer_init(&h->settle, settle);
 }
 
-void core_first_schedule(struct pcpu *p)
+void host_settle(struct host *h)
 {
-    pcpu_schedule(p, p->host->queue->now);
+    settle(&h->settle, h->queue->now);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What build.c needs of core.c: its timers' handlers, and the first decision of a pCPU. */
+/* What build.c needs of core.c: its timers' handlers. */
 #ifndef HVSIM_HYPERVISOR_CORE_H
 #define HVSIM_HYPERVISOR_CORE_H
 
@@ -8,8 +8,5 @@
 void core_init_host(struct host *h);
 void core_init_pcpu(struct pcpu *p);
 void core_init_vcpu(struct vcpu *v);
-
-/* The pCPU has joined a pool: it decides at once. */
-void core_first_schedule(struct pcpu *p);
 
 #endif

@@ -356,8 +356,10 @@ void host_free(struct host *h);
 struct cpupool *host_add_pool(struct host *h, const char *name, const struct sched_ops *ops,
                               const void *params, size_t params_size);
 
-/* The pCPU joins a pool now: its idle vCPU runs and decides at once. */
+/* The pCPU joins a pool now; its idle vCPU runs. It decides with the next events of this date, or
+ * in host_settle(), which carries out all pending reschedules now. */
 void pool_add_pcpu(struct cpupool *pool, struct pcpu *p);
+void host_settle(struct host *h);
 
 /* A domain of vcpu_count vCPUs, all down, created now. weight 0 stands for the default, 256. */
 struct domain *domain_create(struct cpupool *pool, uint32_t id, const char *name, uint32_t weight,
