@@ -166,7 +166,6 @@ const struct xt_event_info xt_event_table[] = {
     {0x0010f012, 3, NO, "MEM_POD_SUPERPAGE_SPLINTER", "%x %x %x"},
 
     {0x00201001, 2, NO, "PV_HYPERCALL", "eip %x hypercall %u"},
-    {0x00201101, 3, NO, "PV_HYPERCALL64", "rip %x %x hypercall %u"},
     {0x00201003, 2, NO, "PV_TRAP", "eip %x %x"},
     {0x00201004, 3, NO, "PV_PAGE_FAULT", "eip %x address %x error %x"},
     {0x00201005, 1, NO, "PV_FORCED_INVALID_OP", "eip %x"},
@@ -180,6 +179,7 @@ const struct xt_event_info xt_event_table[] = {
     {XT_PV_HYPERCALL_V2, 1, NO, "PV_HYPERCALL_V2", "hypercall %l%."},
     {XT_PV_HYPERCALL_V2, 2, NO, "PV_HYPERCALL_V2", "hypercall %l%. %u"},
     {XT_PV_HYPERCALL_V2, 3, NO, "PV_HYPERCALL_V2", "hypercall %l%. %u %u"},
+    {0x00201101, 3, NO, "PV_HYPERCALL64", "rip %x %x hypercall %u"},
     {0x00201103, 3, NO, "PV_TRAP64", "rip %x %x %x"},
     {0x00201104, 5, NO, "PV_PAGE_FAULT64", "rip %x %x address %x %x error %x"},
     {0x00201105, 2, NO, "PV_FORCED_INVALID_OP64", "rip %x %x"},
@@ -257,20 +257,25 @@ static uint32_t table_number(uint32_t event)
 
 const struct xt_event_info *xt_event_find(uint32_t event, unsigned words)
 {
-    const struct xt_event_info *any = NULL;
+    size_t low = 0, high = xt_event_table_size;
+    const struct xt_event_info *first;
 
     event = table_number(event);
-    for (size_t i = 0; i < xt_event_table_size; i++) {
-        const struct xt_event_info *info = &xt_event_table[i];
+    while (low < high) {
+        size_t middle = (low + high) / 2;
 
-        if (info->event != event)
-            continue;
-        if (info->words == words || event == XT_WRAP_BUFFER)
-            return info;
-        if (!any)
-            any = info;
+        if (xt_event_table[middle].event < event)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return any;
+    first = &xt_event_table[low];
+    if (low == xt_event_table_size || first->event != event)
+        return NULL;
+    for (; low < xt_event_table_size && xt_event_table[low].event == event; low++)
+        if (xt_event_table[low].words == words)
+            return &xt_event_table[low];
+    return first;
 }
 
 /* Words of the payload that a field takes. */

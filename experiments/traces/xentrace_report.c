@@ -74,7 +74,7 @@ static double us(const struct table *t, uint64_t cycles)
 
 static double seconds(const struct table *t, uint64_t cycles)
 {
-    return (double)xentrace_ns(cycles, t->r->hz) / 1e9;
+    return (double)cycles / (double)t->r->hz;
 }
 
 static const char *vcpu_name(const struct xt_vcpu *v, char name[24])
@@ -211,6 +211,10 @@ static void print_runstates(const struct table *t)
                             wait_name[w], st->count, seconds(t, st->cycles),
                             st->cycles / st->count);
         }
+        if (t->vcpu[i]->residences.count)
+            fprintf(t->out, "%-12s %-10s %9" PRIu64 " %10.2f %14" PRIu64 "\n", name, "on a pCPU",
+                    t->vcpu[i]->residences.count, seconds(t, t->vcpu[i]->residences.cycles),
+                    t->vcpu[i]->residences.cycles / t->vcpu[i]->residences.count);
     }
 }
 

@@ -104,6 +104,10 @@ static void change(void *ctx, struct xt_track *t, struct xt_vcpu *v, unsigned fr
     struct xt_vcpu_summary *vs = summary_of(v);
 
     (void)t;
+    if (to == XT_UNKNOWN) {
+        vs->run_began = 0;
+        return;
+    }
     if (v->state < XT_STATES && v->since && v->since < tsc) {
         uint64_t cycles = tsc - v->since;
 

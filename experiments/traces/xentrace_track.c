@@ -260,6 +260,7 @@ static void runstate_record(struct xt_track *t, struct xt_pcpu *p,
     v = xt_track_get(t, rec->word[0] >> 16, rec->word[0] & 0xffff);
     if (!v)
         return;
+    v->seen = true;
     if (v->state == XT_UNKNOWN) {
         first_seen(t, p, v, from, to, tsc);
         return;
@@ -309,7 +310,7 @@ static void gap_begins(struct xt_track *t, struct xt_pcpu *p, const struct xentr
     p->in_gap = true;
     p->gap_began = tsc;
     for (uint32_t i = 0; i < t->vcpus; i++)
-        if (t->vcpu[i]->state != XT_RUNNING && t->vcpu[i]->state != XT_UNKNOWN)
+        if (t->vcpu[i]->state != XT_RUNNING && t->vcpu[i]->seen)
             lose(t, t->vcpu[i], tsc, p);
 }
 
@@ -326,6 +327,7 @@ static void gap_ends(struct xt_track *t, struct xt_pcpu *p, const struct xentrac
     v = xt_track_get(t, rec->word[1] & 0xffff, rec->word[1] >> 16);
     if (!v)
         return;
+    v->seen = true;
     switch_in(t, p, v, XT_LOST, rec->tsc);
     p->switches--;
     p->guessed = true;
@@ -354,18 +356,18 @@ static void close_all(struct xt_track *t)
 static void restart(struct xt_track *t)
 {
     close_all(t);
-    t->earlier += t->last - t->first;
-    t->first = t->last = 0;
-    t->gaps_open = 0;
     for (uint32_t i = 0; i < t->vcpus; i++) {
         struct xt_vcpu *v = t->vcpu[i];
 
-        tell(t, v, XT_UNKNOWN, XT_UNKNOWN, v->since, v->home);
+        tell(t, v, XT_UNKNOWN, XT_UNKNOWN, t->last, NULL);
         v->state = v->doubt_old = XT_UNKNOWN;
         v->since = 0;
         v->home = NULL;
-        v->placed = false;
+        v->seen = v->placed = false;
     }
+    t->earlier += t->last - t->first;
+    t->first = t->last = 0;
+    t->gaps_open = 0;
     for (unsigned i = 0; i < XENTRACE_PCPUS; i++) {
         struct xt_pcpu *p = t->pcpu[i];
 

@@ -55,6 +55,7 @@ struct xt_vcpu {
     uint16_t domain, number;
     uint8_t state;        /* runstate, XT_LOST or XT_UNKNOWN */
     uint8_t wait;         /* enum xt_wait while runnable */
+    bool seen;            /* by a runstate record, not only by name */
     bool placed;          /* `home` is known for the count of residences */
     uint64_t since;       /* when the state began; 0: unknown, the interval does not count */
     struct xt_pcpu *home; /* where it runs or last ran */
@@ -74,7 +75,8 @@ struct xt_track;
 struct xt_listener {
     /* v is about to change from v->state, which it had since v->since (0: unknown), to `to`, at
      * `tsc`, by a record on `on`. Called for changes of unknown vCPUs, too; `from` is what the
-     * record says (XT_LOST and XT_UNKNOWN for what no record says). */
+     * record says (XT_LOST for what no record says). `to` is XT_UNKNOWN when the TSC restarts:
+     * forget it. */
     void (*change)(void *ctx, struct xt_track *t, struct xt_vcpu *v, unsigned from, unsigned to,
                    uint64_t tsc, struct xt_pcpu *on);
     void *ctx;
