@@ -96,7 +96,8 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 $(BUILD)/gen/version.o: $(BUILD)/gen/version.c $(BUILD)/flags
 	$(Q)$(compile) -c -o $@ $<
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(MAIN_OBJ) $(UNIT_OBJ))
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(MAIN_OBJ) $(UNIT_OBJ) \
+	$(call objects,$(BENCH_SRC) $(FUZZ_SRC)))
 
 # Texts that are computed: looked at each time, rewritten only when they differ.
 .PHONY: FORCE
@@ -123,7 +124,7 @@ $(BUILD)/validation/unit/main.o: $(BUILD)/gen/suites.h
 # --wrap: main.c sees every tcase_create, to set time limits and to tell slow cases by their name.
 CHECK_LIBS = -Wl,--wrap=tcase_create $(LIB_LIBS) $$(pkg-config --libs check)
 
-$(BUILD)/unit: $(UNIT_OBJ) $(LIB_OBJ)
+$(BUILD)/unit: $(UNIT_OBJ) $(BUILD)/libhvsim.a
 	@echo "  LD    $@"
 	$(Q)$(link) -o $@ $^ $(CHECK_LIBS)
 
@@ -189,7 +190,7 @@ $(BUILD)/bench/%: $(BUILD)/validation/bench/%.o $(BUILD)/libhvsim.a
 	@echo "  LD    $@"
 	$(Q)mkdir -p $(@D)
 	$(Q)$(link) -o $@ $^ $(LIB_LIBS)
-.PRECIOUS: $(BUILD)/validation/bench/%.o $(BUILD)/validation/fuzz/%.o
+.SECONDARY: $(call objects,$(BENCH_SRC) $(FUZZ_SRC))
 
 #> fuzz           each target of validation/fuzz for FUZZ_TIME seconds (needs clang)
 .PHONY: fuzz
