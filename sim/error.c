@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+void (*on_out_of_memory)(void);
+
 static _Noreturn void out_of_memory(void)
 {
     fputs("hvsim: out of memory\n", stderr);
+    if (on_out_of_memory)
+        on_out_of_memory();
     exit(EXIT_INTERNAL);
 }
 

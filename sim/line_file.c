@@ -91,6 +91,19 @@ int line_file_read(const char *path, line_fn *each, void *ctx, struct errors *e)
 
 /* ---- Opening ------------------------------------------------------------------------------- */
 
+/* A writer that was killed may leave children that hold the lock for some milliseconds more. */
+static int lock(int fd)
+{
+    const struct timespec pause = {.tv_nsec = 50000000};
+    int status = flock(fd, LOCK_EX | LOCK_NB);
+
+    for (int tries = 0; status && errno == EWOULDBLOCK && tries < 10; tries++) {
+        nanosleep(&pause, NULL);
+        status = flock(fd, LOCK_EX | LOCK_NB);
+    }
+    return status;
+}
+
 static int check_file(struct line_file *f, struct errors *e)
 {
     struct stat st;
@@ -99,7 +112,7 @@ static int check_file(struct line_file *f, struct errors *e)
         return failed(e, f->path, "look at it");
     if (!S_ISREG(st.st_mode))
         return error_add(e, EXIT_INPUT, "%s: not a file that lines can be appended to", f->path);
-    if (flock(f->fd, LOCK_EX | LOCK_NB)) {
+    if (lock(f->fd)) {
         if (errno == EWOULDBLOCK)
             return error_add(e, EXIT_INPUT, "%s: another process is writing this file", f->path);
         if (errno != ENOLCK && errno != EOPNOTSUPP && errno != EINVAL) /* some network disks */
