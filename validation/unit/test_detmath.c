@@ -44,11 +44,18 @@ static double relative(double x, double reference)
     return fabs(x - reference) / fabs(reference);
 }
 
+/* Asserting only what fails: Check notes each assertion, at more than the cost of the test. */
+#define ck_cheap(condition)                                                                        \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            ck_abort_msg("%s", #condition);                                                        \
+    } while (0)
+
 #define ck_close(x, reference, tolerance)                                                          \
     do {                                                                                           \
         double x_ = (x), r_ = (reference);                                                         \
-        ck_assert_msg(relative(x_, r_) <= (tolerance), "%s: %.17g, reference %.17g, error %.3g",   \
-                      #x, x_, r_, relative(x_, r_));                                               \
+        if (!(relative(x_, r_) <= (tolerance)))                                                    \
+            ck_abort_msg("%s: %.17g, reference %.17g, error %.3g", #x, x_, r_, relative(x_, r_));  \
     } while (0)
 
 START_TEST(log_agrees)
@@ -114,8 +121,8 @@ START_TEST(gamma_agrees)
         double x = between(1e-3, 171), large = between(1, 1e9);
 
         ck_close(det_gamma(x), gsl_sf_gamma(x), 1e-13);
-        ck_assert(fabs(det_log_gamma(x) - lgamma(x)) <= 1e-13 * fmax(1, fabs(lgamma(x))));
-        ck_assert(fabs(det_log_gamma(large) - lgamma(large)) <= 1e-13 * fmax(1, lgamma(large)));
+        ck_cheap(fabs(det_log_gamma(x) - lgamma(x)) <= 1e-13 * fmax(1, fabs(lgamma(x))));
+        ck_cheap(fabs(det_log_gamma(large) - lgamma(large)) <= 1e-13 * fmax(1, lgamma(large)));
     }
     for (double x = 1, factorial = 1; x < 20; factorial *= x, x += 1)
         ck_close(det_gamma(x), factorial, 5e-15);
@@ -130,7 +137,7 @@ START_TEST(normal_agrees)
 
         ck_close(det_normal_quantile(p), gsl_cdf_ugaussian_Pinv(p), 1e-14);
         ck_close(det_normal_quantile(tail), gsl_cdf_ugaussian_Pinv(tail), 1e-14);
-        ck_assert(fabs(det_normal_cdf(z) - gsl_cdf_ugaussian_P(z)) < 1e-14);
+        ck_cheap(fabs(det_normal_cdf(z) - gsl_cdf_ugaussian_P(z)) < 1e-14);
     }
     ck_assert(det_normal_quantile(0.5) == 0);
     ck_assert(det_normal_quantile(0) == -INFINITY && det_normal_quantile(1) == INFINITY);
@@ -149,7 +156,7 @@ START_TEST(beta_agrees)
         if (p < 0.5)
             ck_close(det_beta_cdf(x, a, b), p, 1e-10);
         else
-            ck_assert(fabs(1 - det_beta_cdf(x, a, b) - q) < 1e-11); /* GSL's own error */
+            ck_cheap(fabs(1 - det_beta_cdf(x, a, b) - q) < 1e-11); /* GSL's own error */
     }
     ck_assert(det_beta_cdf(-1, 2, 3) == 0 && det_beta_cdf(2, 2, 3) == 1);
     ck_assert(isnan(det_beta_cdf(0.5, 0, 1)) && isnan(det_beta_quantile(2, 1, 1)));
@@ -176,7 +183,7 @@ START_TEST(beta_inverts)
         double k = (double)rng_below(&stream, 50), n = k + pow(10, between(0, 9));
         double p = between(0.001, 0.999), x = det_beta_quantile(p, k + 0.5, n - k + 0.5);
 
-        ck_assert(x > 0 && x < 1);
+        ck_cheap(x > 0 && x < 1);
         ck_assert_msg(fabs(det_beta_cdf(x, k + 0.5, n - k + 0.5) - p) < 1e-9,
                       "k %g n %g p %g: x %g gives %g", k, n, p, x,
                       det_beta_cdf(x, k + 0.5, n - k + 0.5));
