@@ -36,6 +36,7 @@
 #include "sim/machine.h"
 
 #define PACKET_STAMPS 16
+#define PACKET_VALUES 9
 #define PACKET_BYTES_MAX (1u << 30)
 
 struct packet {
@@ -55,6 +56,7 @@ struct packet {
     void *payload;
     struct packet *next; /* for queues of packets */
     sim_time stamp[PACKET_STAMPS];
+    int64_t value[PACKET_VALUES];
 };
 
 /* A packet from the fleet's free list, zero but for the two ends. */
@@ -123,9 +125,12 @@ void fleet_rewire(struct fleet *f);
 
 /* ---- Platform changes, between two windows --------------------------------------------------- */
 
+/* Does a user's name for a link mean this one? SimGrid makes two links, X_UP and X_DOWN, of a full
+ * duplex link X; X means both. */
+bool wire_link_is(const struct link_state *l, const char *name);
 bool wire_uses_link(const struct fleet *f, const char *link);
 
-/* The link must be in use; latency and bandwidth must be above 0. */
+/* Latency and bandwidth must be above 0. */
 void wire_link_switch(struct fleet *f, const char *link, bool off, sim_time now);
 void wire_link_latency(struct fleet *f, const char *link, sim_time latency);
 void wire_link_bandwidth(struct fleet *f, const char *link, int64_t bandwidth);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The physical NIC of a Xen host, and its driver.
+ *
+ * A NIC has functions: the physical one, which dom0 drives, and one for each guest that is given a
+ * part of the NIC (passthrough.h). A function has rx queues, each with a ring, an interrupt (an
+ * event channel to one vCPU of the function's owner) and a NAPI poll in that vCPU's softirq:
+ *
+ *   packet in the ring -> interrupt, unless polling or held back by moderation -> poll: up to
+ *   `budget` packets, costs below -> the next layer (bridge, or a stack); again while the ring is
+ *   not empty; then interrupts are on again.
+ *
+ * Packets of a flow go to one queue (hash of source and destination). A poll's packets are handed
+ * on when the poll is done, and the ring's places are free from then on. Line rate and the waiting
+ * before the line are the machine's (sim/wire.h); the tx ring holds what has not left yet.
+ */
+#ifndef HVSIM_NET_NIC_H
+#define HVSIM_NET_NIC_H
+
+#include "models/guest/guest.h"
+#include "models/net/packet.h"
+
+enum nic_moderation {
+    MODERATION_NONE,    /* an interrupt for each packet that finds interrupts on */
+    MODERATION_FIXED,   /* at least `interval` between two interrupts of a queue */
+    MODERATION_ADAPTIVE /* the same, with an interval that follows the load */
+};
+
+struct nic_params {
+    int64_t queues;                /* of the physical function */
+    int64_t rx_ring, tx_ring;      /* descriptors: packets */
+    int64_t budget;                /* packets of one poll */
+    int moderation;                /* enum nic_moderation */
+    sim_time interval;             /* fixed moderation; the longest of adaptive moderation */
+    sim_time interval_min;         /* the shortest of adaptive moderation */
+    sim_time interrupt, poll;      /* cost of an interrupt; of a poll, however many packets */
+    sim_time rx_packet, tx_packet; /* driver's cost per packet */
+    int64_t queue_length;          /* packets that wait for the tx ring */
+};
+extern const struct param_table nic_table;
+
+/* What a function's packets go to. */
+struct nic_upper {
+    void *owner;
+    /* What the layers above will need for these packets, linked by next. */
+    sim_time (*cost)(void *owner, const struct packet *first, uint32_t count);
+    /* One of them; `more` of the same batch follow. */
+    void (*input)(void *owner, struct packet *p, uint32_t more, struct guest_vcpu *gv,
+                  sim_time now);
+};
+
+struct nic_counts {
+    uint64_t received, interrupts, polls;
+    uint64_t dropped_rx; /* the ring was full */
+    uint64_t dropped_tx; /* ring and queue before it were full */
+    uint64_t sent;
+};
+
+struct nic_queue {
+    struct nic_function *function;
+    struct guest_vcpu *gv;
+    struct evtchn irq;
+    struct work poll;
+    struct timer moderation; /* armed: an interrupt is held back */
+    struct packet_list ring;
+    sim_time raised;   /* date of the last interrupt */
+    sim_time interval; /* in force */
+    uint32_t batch;    /* packets of the poll that is under way */
+    uint32_t burst;    /* packets since the last interrupt (adaptive) */
+    bool polling;      /* interrupts are off */
+};
+
+struct nic_function {
+    struct nic *nic;
+    struct nic_upper upper;
+    struct nic_queue *queue;
+    uint32_t queues;
+    uint32_t endpoint; /* whose packets it gets; the physical function gets all others' */
+    struct nic_counts counts;
+    struct nic_function *next;
+};
+
+struct nic {
+    struct machine *machine;
+    struct nic_params params;
+    struct nic_function *physical, *functions; /* functions: the others */
+    struct nic_function *by_endpoint[256];     /* NULL: the physical one */
+    /* Transmission: the dates at which the last tx_ring packets have left, a ring; FIFO behind. */
+    sim_time *leaves;
+    uint32_t next_leaf;
+    struct packet_list waiting;
+    struct timer room;
+};
+
+/* A NIC of that machine; the physical function's interrupts go to vCPUs irq_vcpu, irq_vcpu + 1, ...
+ * (modulo) of `owner`. params is copied. */
+struct nic *nic_new(struct machine *m, const struct nic_params *params, struct guest *owner,
+                    uint32_t irq_vcpu, const struct nic_upper *upper);
+void nic_free(struct nic *n);
+
+/* A further function for an endpoint. */
+struct nic_function *nic_add_function(struct nic *n, uint32_t endpoint, struct guest *owner,
+                                      uint32_t irq_vcpu, const struct nic_upper *upper);
+
+/* A packet has come in from the wire (machine_ops.arrival of the host's machine). */
+void nic_receive(struct nic *n, struct packet *p);
+
+/* Send p (its cost, params.tx_packet, is the caller's to pay); drops and counts when full. */
+void nic_transmit(struct nic_function *f, struct packet *p, sim_time now);
+
+/* Packets held in rings and queues, for conservation checks. */
+uint64_t nic_held(const struct nic *n);
+
+#endif
