@@ -96,6 +96,8 @@ static int validate_one(const char *dir, const char *name, const char *csv, bool
     csv_trace_placed(&trace, w->host);
     n = schedule_world_run(w);
     csv_trace_end(&trace, w->host, n.instants, n.ties);
+    if (w->host->fault)
+        fprintf(out, "%s: %s\n", name, w->host->fault);
     if (!c.differs && next_reference(&c, rest))
         show_difference(&c, NULL, rest);
     gzclose(c.reference);

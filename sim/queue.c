@@ -145,7 +145,7 @@ void queue_cancel_unless(struct queue *q, bool (*keep)(struct timer *t, void *ar
 
 sim_time queue_next(const struct queue *q)
 {
-    return q->count ? q->heap[1].when : SIM_NEVER;
+    return q->count && !q->stopped ? q->heap[1].when : SIM_NEVER;
 }
 
 void queue_due(const struct queue *q, sim_time when, void (*each)(const struct timer *t, void *ctx),

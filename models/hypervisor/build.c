@@ -122,6 +122,7 @@ void host_free(struct host *h)
     }
     queue_cancel(h->queue, &h->settle);
     free(h->pcpu);
+    free(h->fault);
     free(h);
 }
 

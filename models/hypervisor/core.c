@@ -7,6 +7,16 @@
 
 #include "sim/error.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* A vCPU that waits this long for a pCPU that goes idle was forgotten by its scheduler. */
+static const sim_time FORGOTTEN_AFTER = 10 * NS_PER_S;
+
+/* More decisions than any sane schedule has at one date. */
+enum { DECISIONS_IN_INSTANT = 1000000 };
+
 /* ---- observing ------------------------------------------------------------------------------ */
 
 const struct observation_name observation_names[OBS_KINDS] = {
@@ -235,6 +245,24 @@ static void smt_update(struct pcpu *p, sim_time now)
     }
 }
 
+/* ---- broken rules ---------------------------------------------------------------------------- */
+
+void host_fault(struct host *h, const char *fmt, ...)
+{
+    char text[512];
+    const struct pcpu *p = &h->pcpu[h->executing];
+    va_list ap;
+
+    if (h->fault)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    h->fault = xasprintf("scheduler %s at %" PRId64 " ns: %s",
+                         p->pool ? p->pool->scheduler->ops->name : "?", h->queue->now, text);
+    h->queue->stopped = true;
+}
+
 /* ---- choosing and switching ------------------------------------------------------------------ */
 
 void host_arm(struct host *h, struct timer *t, sim_time when)
@@ -339,16 +367,88 @@ static void switch_to(struct pcpu *p, struct scheduler *s, struct vcpu *prev, st
     context_saved(s, prev, now);
 }
 
-static void check_decision(const struct pcpu *p, const struct scheduler *s,
-                           const struct decision *d, sim_time now)
+static sim_time waiting_since(const struct vcpu *v)
 {
-    if (d->next->idle
-            ? d->next == p->idle
-            : d->next->processor == p->id && (!d->next->is_running || d->next == p->current))
-        return;
-    BUG("scheduler %s at %lld ns, pCPU %u: chose domain %u vcpu %u, which is on pCPU %u%s",
-        s->ops->name, (long long)now, p->id, d->next->domain->id, d->next->id, d->next->processor,
-        d->next->is_running ? " and running" : "");
+    return v->runstate == RUNSTATE_RUNNABLE ? v->runstate_entry : SIM_NEVER;
+}
+
+void host_check_forgotten(struct host *h, sim_time limit)
+{
+    sim_time now = h->queue->now;
+
+    for (uint32_t i = 0; i < h->vcpu_count; i++) {
+        const struct vcpu *v = h->vcpu[i];
+
+        if (waiting_since(v) < now - limit)
+            host_fault(h,
+                       "domain %u (%s) vcpu %u has been runnable since %" PRId64
+                       " ns and was not run: a vCPU that wakes must be queued, and found again",
+                       v->domain->id, v->domain->name, v->id, waiting_since(v));
+    }
+}
+
+/* The pCPU goes idle: nobody who may run here may have been waiting for it for long. */
+static void check_idling(struct pcpu *p, sim_time now)
+{
+    struct host *h = p->host;
+
+    for (uint32_t i = 0; i < h->vcpu_count; i++) {
+        const struct vcpu *v = h->vcpu[i];
+
+        if (v->processor == p->id && waiting_since(v) < now - FORGOTTEN_AFTER)
+            host_fault(h,
+                       "pCPU %u goes idle, but domain %u (%s) vcpu %u, runnable since %" PRId64
+                       " ns, belongs to it: a vCPU that wakes must be queued, and found again",
+                       p->id, v->domain->id, v->domain->name, v->id, waiting_since(v));
+    }
+}
+
+/* The rules of a decision. NULL: kept. */
+static const char *broken_rule(const struct pcpu *p, const struct sched_ops *ops,
+                               const struct decision *d)
+{
+    const struct vcpu *v = d->next;
+
+    if (!v)
+        return "schedule must return a vCPU: the pCPU's idle vCPU when there is nothing to run";
+    if (d->slice < -1)
+        return "a slice is a time, or -1 for no limit";
+    if (v == p->idle)
+        return NULL;
+    if (v->idle)
+        return "it is another pCPU's idle vCPU";
+    if (v->processor != p->id)
+        return "it is assigned to another pCPU: set v->processor when taking it over";
+    if (v->is_running && v != p->current)
+        return "it is running on another pCPU";
+    if (!vcpu_runnable(v) && !ops->ghosts)
+        return "it is not runnable: take vCPUs out of the queue in sleep";
+    if (v != p->current && !cpumask_test(&v->hard, p->id))
+        return "its hard affinity does not allow this pCPU";
+    return NULL;
+}
+
+static void check_decision(struct pcpu *p, const struct sched_ops *ops, struct decision *d,
+                           sim_time now)
+{
+    struct host *h = p->host;
+    const char *rule = broken_rule(p, ops, d);
+
+    if (h->instant != now) {
+        h->instant = now;
+        h->in_instant = 0;
+    }
+    if (!rule && ++h->in_instant > DECISIONS_IN_INSTANT)
+        rule = "it decides again and again without time passing (a slice of 0?)";
+    if (rule && d->next)
+        host_fault(h, "pCPU %u chose domain %u (%s) vcpu %u: %s", p->id, d->next->domain->id,
+                   d->next->domain->name, d->next->id, rule);
+    else if (rule)
+        host_fault(h, "pCPU %u: %s", p->id, rule);
+    else if (h->guard && d->next->idle)
+        check_idling(p, now);
+    if (rule)
+        *d = (struct decision){p->idle, -1};
 }
 
 static void pcpu_schedule(struct pcpu *p, sim_time now)
@@ -362,7 +462,7 @@ static void pcpu_schedule(struct pcpu *p, sim_time now)
     h->decisions++;
     queue_cancel(h->queue, &p->slice);
     d = s->ops->schedule(s, p, now);
-    check_decision(p, s, &d, now);
+    check_decision(p, s->ops, &d, now);
     p->slice_granted = d.slice;
     if (d.slice >= 0)
         host_arm(h, &p->slice, now + d.slice);

@@ -233,6 +233,11 @@ struct host {
     struct observer *observers;
     bool watched_handlers; /* an observer wants `handled` calls or migrations */
     uint64_t decisions, switches, migrations;
+
+    char *fault;      /* the first rule that the scheduler broke, in words; NULL: none */
+    bool guard;       /* look for vCPUs that the scheduler forgot, too (plug-ins) */
+    sim_time instant; /* of the last decision, and the number of decisions in it */
+    uint32_t in_instant;
 };
 
 /* ---- the scheduler's side: the table of operations ------------------------------------------- */
@@ -261,6 +266,7 @@ struct sched_ops {
     const struct param_table *vcpu_params;
     /* Sizes of the private data that the core allocates (zeroed) and frees. */
     size_t data_size, pcpu_size, vcpu_size, domain_size;
+    bool ghosts; /* may choose a vCPU that is not runnable (a bug worth keeping) */
 
     /* Life cycle. All optional except where noted. */
     void (*create)(struct scheduler *s);
@@ -341,6 +347,12 @@ void pcpu_reschedule(struct pcpu *p);
 
 /* Arm a hypervisor timer: fires at `when`, or later by the host's timer slop. */
 void host_arm(struct host *h, struct timer *t, sim_time when);
+
+/* A scheduler broke a rule: note it (the first counts) and stop the host's queue for good. */
+void host_fault(struct host *h, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* At the end of a run: is a vCPU runnable and has not run for `limit`? Then that is a fault too. */
+void host_check_forgotten(struct host *h, sim_time limit);
 
 /* ---- building a host --------------------------------------------------------------------------*/
 

@@ -11,4 +11,7 @@ extern const struct sched_ops sched_rr;
 extern const struct sched_ops sched_vslicer;
 extern const struct sched_ops sched_tableau;
 
+/* Add one at run time; -1 when there is no room. For plugin.c. */
+int scheduler_register(const struct sched_ops *ops);
+
 #endif

@@ -253,6 +253,7 @@ const struct sched_ops sched_terriertail = {
     .pcpu_size = sizeof(struct credit_pcpu),
     .vcpu_size = sizeof(struct credit_vcpu),
     .domain_size = sizeof(struct credit_domain),
+    .ghosts = true, /* as coded */
     .create = create,
     .destroy = credit_destroy,
     .pcpu_join = credit_pcpu_join,
