@@ -168,7 +168,7 @@ coverage: setup-check
 	@find build-cov -name '*.gcda' -delete; build-cov/unit >build-cov/unit.log || true
 	@for f in $(LIB_SRC); do gcov -n -o build-cov/$${f%.c}.o $$f 2>/dev/null | \
 	     awk -v f=$$f '/^File/ { own = index($$0, "\x27" f "\x27") } \
-	          own && /^Lines/ { sub(/Lines executed:/, ""); printf "%-44s %s\n", f, $$0 }'; done
+	          own && /^Lines/ { own = 0; sub(/Lines executed:/, ""); printf "%-44s %s\n", f, $$0 }'; done
 
 # ---- Demo, bench, fuzz ----------------------------------------------------------------------------
 

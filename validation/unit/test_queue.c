@@ -110,6 +110,31 @@ static void arm(struct probe *p, sim_time when)
             ck_abort_msg("%s", #cond);                                                             \
     } while (0)
 
+/* Keep those whose id leaves a remainder other than *arg by 3. */
+static bool keep_some(struct timer *t, void *arg)
+{
+    const struct probe *p = container_of(t, struct probe, timer);
+
+    MUST(timer_armed(t));
+    return p->id % 3 != *(int *)arg;
+}
+
+static void count_due(const struct timer *t, void *ctx)
+{
+    MUST(timer_armed(t));
+    ++*(int *)ctx;
+}
+
+static void ck_due(int n, sim_time when)
+{
+    int due = 0, expected = 0;
+
+    queue_due(&queue, when, count_due, &due);
+    for (int i = 0; i < n; i++)
+        expected += probe[i].armed && probe[i].when == when;
+    MUST(due == expected);
+}
+
 static void random_use(int n, uint32_t spread, int operations)
 {
     uint32_t count = 0;
@@ -120,6 +145,15 @@ static void random_use(int n, uint32_t spread, int operations)
 
         switch (draw(8)) {
         case 0:
+            if (draw(8) == 0) {
+                int remainder = (int)draw(3);
+
+                queue_cancel_unless(&queue, keep_some, &remainder);
+                for (int i = remainder; i < n; i += 3)
+                    probe[i].armed = false;
+                break;
+            }
+            /* fall through */
         case 1:
             queue_cancel(&queue, &p->timer);
             p->armed = false;
@@ -145,6 +179,8 @@ static void random_use(int n, uint32_t spread, int operations)
             count += probe[i].armed;
         }
         MUST(queue.count == count);
+        if (op % 16 == 0)
+            ck_due(n, queue.now + (sim_time)draw(spread));
     }
     for (const struct probe *first; (first = reference_first(n));) {
         queue_step(&queue);
@@ -310,6 +346,37 @@ START_TEST(periodic_timer_rearms_itself)
 }
 END_TEST
 
+static void stop_here(struct timer *t, sim_time now)
+{
+    note(t, now);
+    queue_stop(&queue);
+    queue_arm(&queue, &probe[8].timer, now);     /* of the present date: still handled */
+    queue_arm(&queue, &probe[9].timer, now + 1); /* not handled */
+}
+
+START_TEST(stop_ends_with_the_present_date)
+{
+    timer_init(&probe[0].timer, stop_here);
+    queue_arm(&queue, &probe[0].timer, 10);
+    queue_arm(&queue, &probe[1].timer, 10);
+    queue_arm(&queue, &probe[2].timer, 15);
+    ck_assert_uint_eq(queue_run(&queue, 20), 3);
+    CK_FIRED(0, 1, 8);
+    ck_assert_int_eq(queue_next(&queue), 11);
+    ck_assert_uint_eq(queue_run(&queue, 20), 2); /* the next run is a whole one */
+    CK_FIRED(0, 1, 8, 9, 2);
+}
+END_TEST
+
+START_TEST(stop_does_not_lengthen_a_run)
+{
+    timer_init(&probe[0].timer, stop_here);
+    queue_arm(&queue, &probe[0].timer, 10);
+    ck_assert_uint_eq(queue_run(&queue, 11), 2);
+    ck_assert_int_eq(queue_next(&queue), 11);
+}
+END_TEST
+
 static void cancel_others(struct timer *t, sim_time now)
 {
     note(t, now);
@@ -356,6 +423,8 @@ Suite *suite_queue(void)
     tcase_add_test(handler, arming_in_a_handler);
     tcase_add_test(handler, periodic_timer_rearms_itself);
     tcase_add_test(handler, cancel_in_a_handler);
+    tcase_add_test(handler, stop_ends_with_the_present_date);
+    tcase_add_test(handler, stop_does_not_lengthen_a_run);
     tcase_add_loop_test(slow, random_long, 0, 8);
     return s;
 }
