@@ -47,7 +47,8 @@ FUZZ := $(patsubst validation/fuzz/fuzz_%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 
 HV_CPPFLAGS := -I. -I$(BUILD)/gen -D_GNU_SOURCE=
 HV_CFLAGS := -std=c17 -g $(OPT) -Wall -Wextra -Wpedantic -Werror -ffp-contract=off
-HV_LDFLAGS := -Wl,--as-needed
+# -rdynamic: a scheduler plug-in calls the program that loads it.
+HV_LDFLAGS := -Wl,--as-needed -rdynamic
 ifneq ($(SANITIZE),)
 HV_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
 HV_LDFLAGS += -fsanitize=$(SANITIZE)

@@ -8,6 +8,7 @@
 #
 #   PREFIX/bin/hvsim
 #   PREFIX/share/hvsim/library/      scenarios, sweeps, platforms
+#   PREFIX/share/hvsim/validation/   reference schedules and figures for hvsim validate
 #   PREFIX/share/hvsim/examples/     a scheduler of one's own, if there is one
 #   PREFIX/share/doc/hvsim/          README, LICENSE, docs
 #   PREFIX/include/hvsim/            scheduler.h and the headers it includes, by their own paths
@@ -26,16 +27,20 @@ build=$1 to=$2$3 prefix=$3 header=$4
 
 put() { install -D -m "$1" "$2" "$3"; }
 
-# put_tree FROM TO: the regular files below FROM.
+# put_tree FROM TO: the files below FROM, but no programs.
 put_tree() {
     [ -d "$1" ] || return 0
-    (cd "$1" && find . -type f ! -name '*.[ch]' -o -type f -path '*/examples/*') |
-        while read -r f; do put 644 "$1/$f" "$2/${f#./}"; done
+    (cd "$1" && find . -type f ! -name '*.[ch]' ! -name '*.sh') | while read -r f; do
+        put 644 "$1/$f" "$2/${f#./}"
+    done
 }
 
 [ -x "$build/hvsim" ] || { echo "install: $build/hvsim was not built" >&2 && exit 1; }
 put 755 "$build/hvsim" "$to/bin/hvsim"
 put_tree experiments/library "$to/share/hvsim/library"
+for d in xen papers; do
+    put_tree "validation/$d" "$to/share/hvsim/validation/$d"
+done
 [ ! -d experiments/examples ] || (cd experiments/examples && find . -type f) | while read -r f; do
     put 644 "experiments/examples/$f" "$to/share/hvsim/examples/${f#./}"
 done
