@@ -219,14 +219,14 @@ static int octaves(const struct histogram *h)
     return HISTOGRAM_RANGE_BITS - (int)h->bits + 1;
 }
 
-/* The next level: between 1 - 2^-k and 1 - 2^-(k+1) there are `ticks` of them, evenly spaced. */
-static double next_level(double level, int ticks)
+/* Level number i: between 1 - 2^-k and 1 - 2^-(k+1) there are `ticks` of them, evenly spaced. */
+static double level_of(int i, int ticks)
 {
-    double half = 0.5;
+    double rest = 1;
 
-    while (1 - level <= half)
-        half /= 2;
-    return level + half / ticks;
+    for (; i >= ticks; i -= ticks)
+        rest /= 2;
+    return (1 - rest) + i * (rest / 2) / ticks;
 }
 
 /* HdrHistogram has one line per level, with the first value at or above it and the number of values
@@ -234,24 +234,25 @@ static double next_level(double level, int ticks)
 int histogram_write_hgrm(const struct histogram *h, FILE *out, int ticks, double unit)
 {
     uint64_t seen = 0;
-    double level = 0;
-    int digits = digits_of(h->bits);
+    int digits = digits_of(h->bits), level = 0;
 
     fprintf(out, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount",
             "1/(1-Percentile)");
     for (uint32_t i = 0; i < h->buckets && seen < h->count; i++) {
-        double share, highest = (double)histogram_highest(h, i);
+        double highest = (double)histogram_highest(h, i);
 
         if (!h->bucket[i])
             continue;
         seen += h->bucket[i];
-        share = (double)seen / (double)h->count;
         if (highest > (double)h->max || seen == h->count)
             highest = (double)h->max;
-        while (level <= share) {
-            fprintf(out, "%12.*f %14.12f %10llu %14.2f\n", digits, highest / unit, level,
-                    (unsigned long long)seen, 1 / (1 - level));
-            level = next_level(level, ticks);
+        for (;; level++) {
+            double q = level_of(level, ticks);
+
+            if (quantile_rank(q, h->count) > seen)
+                break;
+            fprintf(out, "%12.*f %14.12f %10llu %14.2f\n", digits, highest / unit, q,
+                    (unsigned long long)seen, 1 / (1 - q));
             if (seen == h->count)
                 break;
         }
