@@ -4,10 +4,11 @@
  *
  * One actor, the driver, keeps SimGrid's clock. It waits for the date t of the next event of any
  * machine, runs all machines over the window [t, t + L) (fleet_run), hands the flows they started
- * to helpers, and waits for the next date: one wait a window, in a semaphore with a time-out, which
- * others release when they have armed something earlier. L is the smallest latency between
- * machines: what SimGrid ends inside a window is told to machines one latency later, that is after
- * the window. In lockstep a window is one date.
+ * to helpers, and waits for the next date: at most one wait a window, in a semaphore with a
+ * time-out, which others release when they have armed something earlier; and none while SimGrid has
+ * nothing of its own to do (must_wait). L is the smallest latency between machines: what SimGrid
+ * ends inside a window is told to machines one latency later, that is after the window. In lockstep
+ * a window is one date, and each has its wait.
  *
  * Dates. The truth are the machines' integers; SimGrid's clock is only made to reach them. It may
  * be an ulp off, and by default SimGrid merges what is less than 1 ns apart; precision() makes that
@@ -55,8 +56,8 @@
 #include <unistd.h>
 
 /* The driver runs all models on its stack; helpers and sentinels next to nothing. */
-#define DRIVER_STACK (8u << 20)
-#define ACTOR_STACK_KIB "64"
+#define DRIVER_STACK_KIB 8192
+#define ACTOR_STACK_KIB 64
 
 /* Sanitizers cannot follow stacks that are switched under them. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -90,6 +91,12 @@ struct pair {
     struct pair *next;
 };
 
+/* The sentinel of a host that may die by a profile. */
+struct watch {
+    sg_actor_t sentinel;
+    sg_sem_t alive;
+};
+
 static struct {
     struct platform_profiles profiles;
     bool loaded;
@@ -107,7 +114,8 @@ static struct {
     struct bulk **wanted; /* flows started in this window */
     size_t wanted_count, wanted_capacity;
     struct helper *idle;
-    struct pair *pairs; /* free ones */
+    struct pair *pairs;  /* free ones */
+    struct watch *watch; /* by machine; NULL without state profiles */
     uint32_t pair_count;
     uint64_t carried; /* flows in SimGrid now */
     sim_time polled;  /* date of the last look at speeds */
@@ -138,14 +146,12 @@ static void wake_driver(void)
 }
 
 static sg_actor_t start_actor(const char *name, sg_host_t host, void (*code)(int, char **),
-                              const char *argument, void *data, unsigned stack)
+                              const char *argument, void *data)
 {
     const char *argv[] = {name, argument, NULL};
     sg_actor_t actor = sg_actor_init(name, host);
 
     sg_actor_set_data(actor, data);
-    if (stack)
-        sg_actor_set_stacksize(actor, stack);
     sg_actor_start_(actor, code, argument ? 2 : 1, argv);
     return actor;
 }
@@ -160,7 +166,6 @@ void platform_load_loudly(const struct platform_options *o, bool loudly)
         "--log=root.fmt:%m%n",
         o->thread_contexts || SANITIZED ? "--cfg=contexts/factory:thread"
                                         : "--cfg=contexts/factory:raw",
-        "--cfg=contexts/stack-size:" ACTOR_STACK_KIB,
         "--cfg=network/model:LV08",
         "--cfg=network/latency-factor:1",
         "--cfg=network/bandwidth-factor:1",
@@ -173,6 +178,7 @@ void platform_load_loudly(const struct platform_options *o, bool loudly)
     for (int i = 0; i < argc; i++)
         argv[i] = xstrdup(arguments[i]); /* SimGrid keeps some */
     simgrid_init(&argc, argv);
+    sg_cfg_set_int("contexts/stack-size", ACTOR_STACK_KIB);
     simgrid_load_platform(o->file);
 }
 
@@ -392,7 +398,7 @@ static void carry(struct bulk *b)
     } else {
         h = xcalloc(1, sizeof *h);
         *h = (struct helper){.work = sg_sem_init(0), .flow = b};
-        h->actor = start_actor("helper", sg.home, help, NULL, h, 0);
+        h->actor = start_actor("helper", sg.home, help, NULL, h);
     }
     b->helper = h;
 }
@@ -478,9 +484,9 @@ static void carry_by_pair(struct bulk *b)
     p->flow = b;
     p->end[0].alive = p->end[1].alive = true;
     p->end[0].actor =
-        start_actor("sender", sg_host_by_name(b->path->from->host), help_send, NULL, p, 0);
+        start_actor("sender", sg_host_by_name(b->path->from->host), help_send, NULL, p);
     p->end[1].actor =
-        start_actor("receiver", sg_host_by_name(b->path->to->host), help_receive, NULL, p, 0);
+        start_actor("receiver", sg_host_by_name(b->path->to->host), help_receive, NULL, p);
 }
 
 /* fleet->cancel. Under state profiles a pair of which one actor died with its host ends by itself;
@@ -535,22 +541,28 @@ static void hand_over(void)
 
 /* ---- Failures ------------------------------------------------------------------------------- */
 
+/* Runs while the sentinel is being killed: SimGrid ignores what an actor asks of it then, so this
+ * cannot wake the driver. */
 static void host_died(int failed, void *data)
 {
     (void)failed;
-    if (sg.over)
-        return;
-    machine_fail(data, present());
-    wake_driver();
+    if (!sg.over)
+        machine_fail(data, present());
 }
 
 /* Lives and dies with the host of machine number argv[1]; restarted with it. */
 static void sentinel(int argc, char **argv)
 {
-    struct machine *m = sg.fleet->machine[strtoul(argv[argc - 1], NULL, 10)];
+    uint32_t id = (uint32_t)strtoul(argv[argc - 1], NULL, 10);
+    struct machine *m = sg.fleet->machine[id];
 
     sg_actor_daemonize(sg_actor_self());
     sg_actor_on_exit(host_died, m);
+    if (sg.watch) {
+        sg.watch[id].sentinel = sg_actor_self();
+        sg_actor_ref(sg.watch[id].sentinel);
+        sg_sem_release(sg.watch[id].alive);
+    }
     if (!m->up) {
         machine_reboot(m, present());
         wake_driver();
@@ -558,28 +570,53 @@ static void sentinel(int argc, char **argv)
     sg_sem_acquire(sg.never);
 }
 
+/* Where hosts die without warning, someone who lives must tell the driver of it. */
+static void watcher(int argc, char **argv)
+{
+    struct watch *w = &sg.watch[strtoul(argv[argc - 1], NULL, 10)];
+
+    sg_actor_daemonize(sg_actor_self());
+    for (;;) {
+        sg_sem_acquire(w->alive);
+        sg_actor_join(w->sentinel, -1);
+        sg_actor_unref(w->sentinel);
+        wake_driver();
+    }
+}
+
 static void start_sentinels(void)
 {
+    if (sg.profiles.states)
+        sg.watch = xcalloc(sg.fleet->count, sizeof *sg.watch);
     for (uint32_t i = 0; i < sg.fleet->count; i++) {
+        sg_host_t host = sg_host_by_name(sg.fleet->machine[i]->host);
         char number[16];
 
         snprintf(number, sizeof number, "%u", i);
-        sg_actor_set_auto_restart(start_actor("sentinel",
-                                              sg_host_by_name(sg.fleet->machine[i]->host), sentinel,
-                                              number, NULL, 0),
-                                  1);
+        sg_actor_set_auto_restart(start_actor("sentinel", host, sentinel, number, NULL), 1);
+        if (!sg.watch)
+            continue;
+        sg.watch[i].alive = sg_sem_init(0);
+        start_actor("watcher", sg.home, watcher, number, NULL);
     }
 }
 
 static void link_follows(const struct action *a)
 {
-    sg_link_t link = sg_link_by_name(a->target);
+    const struct fleet *f = sg.fleet;
+    const struct latency_arguments *latency = a->arguments;
+    const struct bandwidth_arguments *bandwidth = a->arguments;
 
-    if (action_change(a) == CHANGE_LINK_LATENCY)
-        sg_link_set_latency(link, seconds(((struct latency_arguments *)a->arguments)->latency));
-    else
-        sg_link_set_bandwidth(link,
-                              (double)((struct bandwidth_arguments *)a->arguments)->bandwidth / 8);
+    for (uint32_t i = 0; i < f->link_count; i++) {
+        sg_link_t link = sg_link_by_name(f->link[i].name);
+
+        if (!wire_link_is(&f->link[i], a->target))
+            continue;
+        if (action_change(a) == CHANGE_LINK_LATENCY)
+            sg_link_set_latency(link, seconds(latency->latency));
+        else
+            sg_link_set_bandwidth(link, (double)bandwidth->bandwidth / 8);
+    }
 }
 
 /* Let SimGrid follow an action. Yielding lets the sentinel die or start meanwhile. */
@@ -664,6 +701,14 @@ static bool simgrid_is_busy(void)
     return sg.carried || sg.profiles.states || sg.profiles.speeds;
 }
 
+/* SimGrid's clock may stay behind while nothing can happen there: it is brought up before the
+ * platform changes and at the end, and a flow's helper sleeps from where it is to the flow's start.
+ * With realistic latencies (some us) most windows hold one event, and a wait costs ten. */
+static bool must_wait(sim_time next, sim_time change, sim_time end)
+{
+    return simgrid_is_busy() || sg.report->lockstep || next == change || next == end;
+}
+
 static sim_time earlier(sim_time a, sim_time b)
 {
     return a < b ? a : b;
@@ -685,9 +730,9 @@ static bool drive(void)
         sg.report->why = FLEET_IDLE;
         return false;
     }
-    if (sg.profiles.speeds && next > sg.polled + SPEED_POLL)
-        next = sg.polled + SPEED_POLL;
-    if (!wait_until(next))
+    if (sg.profiles.speeds)
+        next = earlier(next, (sg.polled / SPEED_POLL + 1) * SPEED_POLL);
+    if (must_wait(next, change, end) && !wait_until(next))
         return true;
     sg.report->date = next;
     if (sg.report->lockstep)
@@ -798,10 +843,14 @@ int platform_run(const struct platform_options *o, struct fleet *f, struct timel
     sg.fault_done = sg_sem_init(0);
     sg.never = sg_sem_init(0);
     start_sentinels();
-    start_actor("faults", sg.home, fault_actor, NULL, NULL, 0);
-    start_actor("driver", sg.home, driver, NULL, NULL, DRIVER_STACK);
+    start_actor("faults", sg.home, fault_actor, NULL, NULL);
+    /* Not by sg_actor_set_stacksize(): 3.32 then writes beyond a stack of the default size. */
+    sg_cfg_set_int("contexts/stack-size", DRIVER_STACK_KIB);
+    start_actor("driver", sg.home, driver, NULL, NULL);
+    sg_cfg_set_int("contexts/stack-size", ACTOR_STACK_KIB);
     simgrid_run();
-    BUG_ON(!sg.over);
+    if (!sg.over) /* without an end date, everyone waits for ever */
+        report->why = FLEET_IDLE;
     return 0;
 }
 

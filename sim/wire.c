@@ -526,26 +526,20 @@ void fleet_rewire(struct fleet *f)
 
 /* ---- Platform changes ------------------------------------------------------------------------ */
 
-static uint32_t find_link(const struct fleet *f, const char *name)
+bool wire_link_is(const struct link_state *l, const char *name)
 {
-    uint32_t i = 0;
+    size_t n = strlen(name);
 
-    while (i < f->link_count && strcmp(f->link[i].name, name) != 0)
-        i++;
-    return i;
+    return strncmp(l->name, name, n) == 0 &&
+           (!l->name[n] || strcmp(l->name + n, "_UP") == 0 || strcmp(l->name + n, "_DOWN") == 0);
 }
 
 bool wire_uses_link(const struct fleet *f, const char *link)
 {
-    return find_link(f, link) < f->link_count;
-}
-
-static struct link_state *the_link(struct fleet *f, const char *name)
-{
-    uint32_t i = find_link(f, name);
-
-    BUG_ON(i == f->link_count);
-    return &f->link[i];
+    for (uint32_t i = 0; i < f->link_count; i++)
+        if (wire_link_is(&f->link[i], link))
+            return true;
+    return false;
 }
 
 static bool path_uses(const struct path *p, uint32_t link)
@@ -579,14 +573,9 @@ static bool flow_uses(const struct bulk *b, const void *link)
     return path_uses(b->path, *(const uint32_t *)link);
 }
 
-void wire_link_switch(struct fleet *f, const char *link, bool off, sim_time now)
+static void switch_link(struct fleet *f, uint32_t index, bool off, sim_time now)
 {
-    struct link_state *l = the_link(f, link);
-    uint32_t index = (uint32_t)(l - f->link);
-
-    if (l->off == off)
-        return;
-    l->off = off;
+    f->link[index].off = off;
     for (uint32_t i = 0; i < f->count; i++)
         for (uint32_t k = 0; k < f->machine[i]->path_capacity; k++)
             if (f->machine[i]->path[k] && path_uses(f->machine[i]->path[k], index))
@@ -595,17 +584,28 @@ void wire_link_switch(struct fleet *f, const char *link, bool off, sim_time now)
         abort_flows(f, flow_uses, &index, now);
 }
 
+void wire_link_switch(struct fleet *f, const char *link, bool off, sim_time now)
+{
+    for (uint32_t i = 0; i < f->link_count; i++)
+        if (wire_link_is(&f->link[i], link) && f->link[i].off != off)
+            switch_link(f, i, off, now);
+}
+
 void wire_link_latency(struct fleet *f, const char *link, sim_time latency)
 {
     BUG_ON(latency <= 0);
-    the_link(f, link)->latency_ps = latency * PS_PER_NS;
+    for (uint32_t i = 0; i < f->link_count; i++)
+        if (wire_link_is(&f->link[i], link))
+            f->link[i].latency_ps = latency * PS_PER_NS;
     fleet_rewire(f);
 }
 
 void wire_link_bandwidth(struct fleet *f, const char *link, int64_t bandwidth)
 {
     BUG_ON(bandwidth <= 0);
-    the_link(f, link)->bandwidth = bandwidth;
+    for (uint32_t i = 0; i < f->link_count; i++)
+        if (wire_link_is(&f->link[i], link))
+            f->link[i].bandwidth = bandwidth;
     fleet_rewire(f);
 }
 

@@ -67,7 +67,7 @@ static inline void node_tick(struct timer *t, sim_time now)
         struct packet *p = packet_new(&n->machine, node_peer(n));
 
         p->bytes = 1;
-        bulk_start(p, 100000 + (int64_t)rng_below(&n->chance, 1000000));
+        bulk_start(p, 10000 + (int64_t)rng_below(&n->chance, 100000));
     } else {
         node_send(n, 3);
     }
