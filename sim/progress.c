@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -77,9 +78,18 @@ static void draw(struct progress *p, const char *line, size_t length)
     p->width = length;
 }
 
+/* A line that wraps could not be overwritten. */
+static size_t columns(void)
+{
+    struct winsize w;
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col : 80;
+}
+
 void progress_update(struct progress *p, double done, const char *note)
 {
     char line[200];
+    size_t room;
     int64_t now;
 
     if (!p->out)
@@ -88,7 +98,8 @@ void progress_update(struct progress *p, double done, const char *note)
     if (p->drawn && now - p->drawn < REDRAW_NS)
         return;
     p->drawn = now;
-    draw(p, line, progress_line(p, done, note, now, line, sizeof line));
+    room = columns();
+    draw(p, line, progress_line(p, done, note, now, line, room < sizeof line ? room : sizeof line));
 }
 
 void progress_end(struct progress *p)
