@@ -118,6 +118,8 @@ static void make_ready(struct thread *t, sim_time now)
         return;
     place_woken(gv, t);
     enqueue(gv, t);
+    if (!gv->inside && preempts(gv, t)) /* the wake comes from another vCPU */
+        evtchn_send(&gv->ipi, false);
 }
 
 void thread_wake(struct thread *t, sim_time now)
@@ -195,6 +197,15 @@ void guest_raise(struct guest_vcpu *gv, struct work *w)
     w->next = NULL;
     *gv->work_last = w;
     gv->work_last = &w->next;
+    if (!gv->inside)
+        evtchn_send(&gv->ipi, false);
+}
+
+/* Another vCPU has something for this one: the upcall itself is all that is needed. */
+static void ipi_interrupt(struct evtchn *ch, sim_time now)
+{
+    (void)ch;
+    (void)now;
 }
 
 static struct work *take_work(struct guest_vcpu *gv)
@@ -208,6 +219,12 @@ static struct work *take_work(struct guest_vcpu *gv)
     return w;
 }
 
+static void begin_work(struct guest_vcpu *gv)
+{
+    gv->working = take_work(gv);
+    gv->working_left = gv->working->cost ? gv->working->cost(gv->working, gv) : 0;
+}
+
 static void finish_work(struct guest_vcpu *gv, sim_time now)
 {
     struct work *w = gv->working;
@@ -218,22 +235,25 @@ static void finish_work(struct guest_vcpu *gv, sim_time now)
 
 /* ---- what to do next ------------------------------------------------------------------------- */
 
+/* Kernel time that is due is paid first, in the same burst as what follows it. */
 static void burst(struct guest_vcpu *gv, uint8_t doing, sim_time time)
 {
     gv->doing = doing;
-    vcpu_compute(gv->vcpu, time);
+    vcpu_compute(gv->vcpu, time == SIM_NEVER ? time : gv->kernel_left + time);
 }
 
 /* The burst was interrupted or is complete: book what was done of it. */
 static void book(struct guest_vcpu *gv)
 {
     sim_time ran = gv->vcpu->progress - gv->progress;
+    sim_time kernel = ran < gv->kernel_left ? ran : gv->kernel_left;
 
     gv->progress = gv->vcpu->progress;
+    if (gv->doing == DOING_NOTHING)
+        return;
+    gv->kernel_left -= kernel;
+    ran -= kernel;
     switch (gv->doing) {
-    case DOING_KERNEL:
-        gv->kernel_left -= ran;
-        break;
     case DOING_WORK:
         gv->working_left -= ran;
         break;
@@ -311,50 +331,79 @@ static void run_thread(struct guest_vcpu *gv, struct thread *t)
     burst(gv, DOING_THREAD, time);
 }
 
+static void take_events(struct guest_vcpu *gv, sim_time now)
+{
+    for (struct evtchn *ch; (ch = evtchn_take(gv->vcpu));)
+        ch->handler(ch, now);
+}
+
+/* One step. True: the vCPU has a burst, or has given up its pCPU. */
+static bool step(struct guest_vcpu *gv, sim_time now)
+{
+    struct thread *t;
+
+    if (gv->working) {
+        if (gv->kernel_left + gv->working_left > 0) {
+            burst(gv, DOING_WORK, gv->working_left);
+            return true;
+        }
+        finish_work(gv, now);
+        return false;
+    }
+    if (gv->work_first) {
+        begin_work(gv);
+        return false;
+    }
+    t = choose_thread(gv);
+    if (t) {
+        if (t->op.kind == OP_COMPUTE && t->left > 0) {
+            run_thread(gv, t);
+            return true;
+        }
+        return begin_op(gv, t, now);
+    }
+    if (gv->kernel_left > 0) {
+        burst(gv, DOING_KERNEL, 0);
+        return true;
+    }
+    vcpu_burst_stop(gv->vcpu); /* an upcall in the midst of `act` may have left one armed */
+    if (vcpu_block(gv->vcpu)) {
+        gv->kernel_left += gv->guest->costs.idle_exit;
+        return true;
+    }
+    take_events(gv, now); /* they came in meanwhile */
+    return false;
+}
+
 static void act(struct vcpu *v, sim_time now)
 {
     struct guest_vcpu *gv = v->guest_data;
 
     book(gv);
-    for (int steps = 0; steps < STEPS_WITHOUT_TIME; steps++) {
-        struct thread *t;
+    gv->inside = true;
+    for (int steps = 0; !step(gv, now); steps++)
+        if (steps >= STEPS_WITHOUT_TIME)
+            BUG("domain %u vcpu %u: a program goes round without using time", v->domain->id, v->id);
+    gv->inside = false;
+}
 
-        if (gv->kernel_left > 0) {
-            burst(gv, DOING_KERNEL, gv->kernel_left);
-            return;
-        }
-        if (gv->working) {
-            if (gv->working_left > 0) {
-                burst(gv, DOING_WORK, gv->working_left);
-                return;
-            }
-            finish_work(gv, now);
-            continue;
-        }
-        if (gv->work_first) {
-            gv->working = take_work(gv);
-            gv->working_left = gv->working->cost ? gv->working->cost(gv->working, gv) : 0;
-            continue;
-        }
-        t = choose_thread(gv);
-        if (!t) {
-            if (vcpu_block(v)) {
-                gv->kernel_left += gv->guest->costs.idle_exit;
-                return;
-            }
-            /* events came in meanwhile */
-            for (struct evtchn *ch; (ch = evtchn_take(v));)
-                ch->handler(ch, now);
-        } else if (gv->kernel_left > 0) {
-            continue;
-        } else if (t->op.kind == OP_COMPUTE && t->left > 0) {
-            run_thread(gv, t);
-            return;
-        } else if (begin_op(gv, t, now)) {
-            return;
-        }
+/* After an upcall that costs time, go on at once where this runs no program and finishes no work:
+ * it saves an event. (Both may send events to other vCPUs, whose upcalls may send some here.) */
+static void go_on(struct guest_vcpu *gv)
+{
+    struct thread *t;
+
+    if (!gv->working && gv->work_first)
+        begin_work(gv);
+    if (gv->working) {
+        burst(gv, DOING_WORK, gv->working_left);
+        return;
     }
-    BUG("domain %u vcpu %u: a program goes round without using time", v->domain->id, v->id);
+    t = choose_thread(gv);
+    if (t && t->op.kind == OP_COMPUTE && t->left > 0)
+        run_thread(gv, t);
+    else
+        burst(gv, DOING_KERNEL, 0);
 }
 
 /* The upcall interrupts whatever the vCPU was at; it goes on from `act` at this instant. */
@@ -362,11 +411,19 @@ static void upcall(struct vcpu *v, sim_time now)
 {
     struct guest_vcpu *gv = v->guest_data;
 
+    if (gv->inside) { /* it sent this event to itself */
+        gv->kernel_left += gv->guest->costs.upcall;
+        take_events(gv, now);
+        return;
+    }
     vcpu_burst_stop(v);
     book(gv);
     gv->kernel_left += gv->guest->costs.upcall;
-    for (struct evtchn *ch; (ch = evtchn_take(v));)
-        ch->handler(ch, now);
+    gv->inside = true;
+    take_events(gv, now);
+    if (gv->kernel_left > 0)
+        go_on(gv);
+    gv->inside = false;
 }
 
 const struct guest_ops guest_ops = {.act = act, .upcall = upcall};
@@ -393,6 +450,7 @@ struct vcpu *guest_add_vcpu(struct guest *g)
     gv->work_last = &gv->work_first;
     gv->vcpu = domain_add_vcpu(g->domain, &guest_ops, gv);
     gv->vcpu->timer_virq.handler = timer_interrupt;
+    gv->ipi = (struct evtchn){.vcpu = gv->vcpu, .handler = ipi_interrupt};
     return gv->vcpu;
 }
 

@@ -102,6 +102,8 @@ struct guest_vcpu {
     sim_time progress;   /* of the vCPU, as far as it is booked */
     sim_time slice_left; /* of the current thread's turn */
     uint8_t doing;       /* what the vCPU's burst is for */
+    bool inside;         /* the kernel is at work on it at this moment of the simulation */
+    struct evtchn ipi;   /* from the guest's other vCPUs */
     uint32_t runnable;   /* threads in runq */
 };
 
@@ -130,6 +132,18 @@ void thread_wake(struct thread *t, sim_time now);
 
 /* Queue interrupt work; if it is already queued nothing happens. From handlers, work, programs. */
 void guest_raise(struct guest_vcpu *gv, struct work *w);
+
+/* From a handler: it costs this much kernel time, paid before anything else. */
+static inline void guest_spend(struct guest_vcpu *gv, sim_time cost)
+{
+    gv->kernel_left += cost;
+}
+
+/* The kernel's data of a vCPU that was made by guest_add_vcpu. */
+static inline struct guest_vcpu *guest_vcpu_of(const struct vcpu *v)
+{
+    return v->guest_data;
+}
 
 static inline struct vcpu *thread_vcpu(const struct thread *t)
 {
