@@ -62,6 +62,12 @@ static void clock_init(struct clock *c, sim_time first, sim_time period)
     queue_arm(&c->machine.queue, &c->timer, first);
 }
 
+static void clocks_free(struct clock *c, int n)
+{
+    for (int i = 0; i < n; i++)
+        machine_free(&c[i].machine);
+}
+
 START_TEST(a_machine_runs_alone)
 {
     struct clock c;
@@ -92,6 +98,7 @@ START_TEST(fleets_run_in_order_of_next_events)
         ck_assert_ptr_eq(ran[i], &c[4 - i]);
     ck_assert_int_eq(fleet_next(&f), 50);
     fleet_free(&f);
+    clocks_free(c, 5);
 }
 END_TEST
 
@@ -111,6 +118,7 @@ START_TEST(equal_dates_go_by_id)
     for (int i = 0; i < 9; i++)
         ck_assert_ptr_eq(ran[i], &c[i]);
     fleet_free(&f);
+    clocks_free(c, 9);
 }
 END_TEST
 
@@ -132,6 +140,7 @@ START_TEST(touch_tells_the_fleet_of_an_earlier_event)
     fleet_touch(&c[2].machine);
     ck_assert_int_eq(fleet_next(&f), 100);
     fleet_free(&f);
+    clocks_free(c, 3);
 }
 END_TEST
 
