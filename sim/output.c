@@ -263,7 +263,7 @@ struct output *output_open(const char *path, struct errors *e)
             failed(e, path, "write");
             goto fail;
         }
-    } else if (there && access(o->target, W_OK)) {
+    } else if (there && faccessat(AT_FDCWD, o->target, W_OK, AT_EACCESS)) {
         failed(e, path, "write"); /* rename alone would replace a write-protected file */
         goto fail;
     } else if (open_temporary(o, there ? st.st_mode & 07777 : usual_mode(), e)) {
