@@ -17,6 +17,7 @@ static char *stderr_of(void (*draw)(void), int terminal)
     static char text[4096];
     struct winsize size = {.ws_row = 10, .ws_col = 40};
     int old = dup(STDERR_FILENO), out, in;
+    size_t length;
     ssize_t n;
 
     if (terminal) {
@@ -33,17 +34,19 @@ static char *stderr_of(void (*draw)(void), int terminal)
         in = fd[0];
         out = fd[1];
     }
-    fcntl(in, F_SETFL, O_NONBLOCK);
     fflush(stderr);
     dup2(out, STDERR_FILENO);
     draw();
     fflush(stderr);
-    n = read(in, text, sizeof text - 1);
-    text[n > 0 ? n : 0] = '\0';
     dup2(old, STDERR_FILENO);
     close(old);
-    close(in);
     close(out);
+    /* nobody writes any more: all of it, then the end (EIO of a terminal) */
+    for (length = 0; (n = read(in, text + length, sizeof text - 1 - length)) > 0;
+         length += (size_t)n)
+        ;
+    text[length] = '\0';
+    close(in);
     return text;
 }
 
