@@ -398,7 +398,8 @@ int timeline_bind(struct timeline *t, struct fleet *f, void *world, struct error
     t->fleet = f;
     t->world = world;
     add_ends(t);
-    qsort(t->action, t->count, sizeof *t->action, by_date);
+    if (t->count)
+        qsort(t->action, t->count, sizeof *t->action, by_date);
     for (uint32_t i = 0; i < t->count; i++) {
         struct action *a = t->action[i];
 

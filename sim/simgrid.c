@@ -172,11 +172,15 @@ void platform_load_loudly(const struct platform_options *o, bool loudly)
         "--cfg=network/crosstraffic:0",
         "--cfg=network/TCP-gamma:0",
     };
-    int argc = sizeof arguments / sizeof *arguments;
-    char *argv[sizeof arguments / sizeof *arguments + 1] = {NULL};
+    enum { COUNT = sizeof arguments / sizeof *arguments };
+    static char text[COUNT][40]; /* SimGrid wants them writable, and keeps some */
+    char *argv[COUNT + 1] = {NULL};
+    int argc = COUNT;
 
-    for (int i = 0; i < argc; i++)
-        argv[i] = xstrdup(arguments[i]); /* SimGrid keeps some */
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(text[i], sizeof text[i], "%s", arguments[i]);
+        argv[i] = text[i];
+    }
     simgrid_init(&argc, argv);
     sg_cfg_set_int("contexts/stack-size", ACTOR_STACK_KIB);
     simgrid_load_platform(o->file);

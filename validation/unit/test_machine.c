@@ -118,6 +118,8 @@ START_TEST(equal_dates_go_by_id)
     for (int i = 0; i < 9; i++)
         ck_assert_ptr_eq(ran[i], &c[i]);
     fleet_free(&f);
+    for (int i = 0; i < 9; i++)
+        machine_free(&c[i].machine);
     clocks_free(c, 9);
 }
 END_TEST

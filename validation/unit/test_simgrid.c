@@ -157,6 +157,7 @@ static char *run(const struct variant *v)
 
         fputs(log, out);
         fclose(out);
+        free(log);
         platform_exit(0);
     }
     close(ends[1]);
@@ -334,6 +335,9 @@ static void play(enum fleet_network network, uint32_t bytes, sim_time flight, si
         ck_assert_int_le(llabs(player[1].when[i] - player[0].when[i] - flight), tolerance);
         ck_assert_int_le(llabs(player[0].when[i + 1] - player[1].when[i] - flight), tolerance);
     }
+    fleet_free(&f);
+    for (int i = 0; i < 2; i++)
+        machine_free(&player[i].machine);
 }
 
 START_TEST(ping_pong_on_wires)
@@ -432,6 +436,10 @@ static struct platform_report move(int senders, int64_t bytes, const char *actio
     ck_assert_int_eq(timeline_bind(&t, &movers, NULL, &e), 0);
     ck_assert_int_eq(platform_run(&o, &movers, &t, &report, &e), 0);
     ck_assert_uint_eq(report.flows, (uint64_t)senders);
+    timeline_free(&t);
+    fleet_free(&movers);
+    for (int i = 0; i < 4; i++)
+        machine_free(&mover[i].machine);
     return report;
 }
 
@@ -599,7 +607,19 @@ static char *probe(const char *a, const char *b)
         free(all);
         all = more;
     }
+    errors_free(&e);
+    fleet_free(&f);
+    machine_free(&machine[0]);
+    machine_free(&machine[1]);
     return all;
+}
+
+static void ck_no_error(const char *a, const char *b)
+{
+    char *errors = probe(a, b);
+
+    ck_assert_str_eq(errors, "");
+    free(errors);
 }
 
 static void ck_error(const char *a, const char *b, const char *expected, const char *place)
@@ -618,7 +638,7 @@ static void ck_error(const char *a, const char *b, const char *expected, const c
 START_TEST(a_good_platform_passes)
 {
     write_star(2, NULL, NULL);
-    ck_assert_str_eq(probe("h0", "h1"), "");
+    ck_no_error("h0", "h1");
     remove_platform();
 }
 END_TEST
@@ -723,7 +743,7 @@ START_TEST(profiles_of_links_are_refused)
                "<link id=\"p\" bandwidth=\"1Gbps\" latency=\"1us\"\n bandwidth_file=\"x\"/>\n");
     ck_error("h0", "h1", "link \"p\" has a profile (bandwidth_file)", ":");
     write_star(2, NULL, NULL);
-    ck_assert_str_eq(probe("h0", "h1"), "");
+    ck_no_error("h0", "h1");
     remove_platform();
 }
 END_TEST
@@ -746,6 +766,7 @@ static int start_with(const char *home, const char *dying, struct errors *e)
     struct platform_report r;
     struct timeline t;
     struct gossip g;
+    int status;
 
     platform_load(&o);
     gossip_init(&g, 2, 1);
@@ -754,7 +775,10 @@ static int start_with(const char *home, const char *dying, struct errors *e)
     if (dying)
         timeline_add(&t, 1000, "host-off", dying, NULL, e);
     timeline_bind(&t, &g.fleet, NULL, e);
-    return platform_run(&o, &g.fleet, &t, &r, e);
+    status = platform_run(&o, &g.fleet, &t, &r, e);
+    timeline_free(&t);
+    free(gossip_end(&g));
+    return status;
 }
 
 START_TEST(the_driver_needs_a_host_that_stays)
@@ -765,6 +789,7 @@ START_TEST(the_driver_needs_a_host_that_stays)
     ck_assert_int_eq(start_with("h1", "h1", &e), -1);
     ck_assert_uint_eq(e.count, 1);
     ck_assert(strstr(e.item[0].text, "\"h1\""));
+    errors_free(&e);
     remove_platform();
 }
 END_TEST
@@ -842,6 +867,9 @@ START_TEST(a_thousand_machines)
     ck_assert_int_eq(platform_run(&o, &f, NULL, &r, &e), 0);
     for (uint32_t i = 0; i < MANY; i++)
         ck_assert_int_eq(many[i].count, ROUND);
+    fleet_free(&f);
+    for (uint32_t i = 0; i < MANY; i++)
+        machine_free(&many[i].machine);
     remove_platform();
 }
 END_TEST
@@ -864,7 +892,7 @@ START_TEST(shipped_platforms_load)
 
     snprintf(platform_file, sizeof platform_file, "experiments/library/%s.platform.xml",
              row[_i].file);
-    ck_assert_str_eq(probe(row[_i].a, row[_i].b), "");
+    ck_no_error(row[_i].a, row[_i].b);
     o = (struct platform_options){.file = platform_file};
     platform_load(&o);
     fleet_init(&f);
@@ -876,6 +904,9 @@ START_TEST(shipped_platforms_load)
     ck_assert_int_eq(platform_bind(&f, &e), 0);
     ck_assert_int_eq(f.latency, row[_i].latency);
     ck_assert_int_eq(platform_host("coordinator", &machine[0].cores, &machine[0].speed), 0);
+    fleet_free(&f);
+    machine_free(&machine[0]);
+    machine_free(&machine[1]);
 }
 END_TEST
 
