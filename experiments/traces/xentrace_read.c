@@ -17,7 +17,7 @@ enum {
     BUFFER = 1 << 18,
     PIECE = XT_SPILL_BLOCK,
     LOOK_AHEAD = 4 * XT_RECORD_MAX + 16, /* to judge whether records go on at a place */
-    READ_MEMORY = 32 << 20,
+    READ_MEMORY = 20 << 20,
 };
 
 /* A step of the TSC beyond this is looked at more closely: 2^35 cycles are 14 s at 2.4 GHz. */
@@ -67,6 +67,7 @@ struct xentrace_reader {
     /* Scanner */
     struct stream *stream[XENTRACE_PCPUS];
     struct stream *window;        /* whose records are being walked; NULL: none yet */
+    uint32_t last_pcpu;           /* of the last window */
     int64_t window_left;          /* bytes by its header; negative: the window ran over */
     bool window_sized;            /* its header's size is to be believed */
     uint32_t epoch;               /* latest of any stream */
@@ -430,8 +431,9 @@ static void window_begins(struct xentrace_reader *r)
     struct stream *s = r->stream[pcpu];
 
     window_ends(r, r->offset + r->at);
-    if (!r->window || pcpu <= r->window->pcpu)
+    if (!r->volume.windows || pcpu <= r->last_pcpu)
         sweep_begins(r);
+    r->last_pcpu = pcpu;
     if (!s) {
         s = r->stream[pcpu] = xcalloc(1, sizeof *s);
         s->pcpu = (uint16_t)pcpu;
@@ -511,7 +513,7 @@ static void resynchronise(struct xentrace_reader *r, const char *why)
         r->at = (size_t)(p - r->buffer);
         if (p < stop)
             break;
-        if (!r->window && r->offset + r->at > NO_TRACE_AFTER)
+        if (!r->volume.windows && r->offset + r->at > NO_TRACE_AFTER)
             r->input_ended = true;
     }
     if (available(r, LOOK_AHEAD) < 12)
@@ -698,30 +700,6 @@ static bool walk(struct xentrace_reader *r)
     return sound;
 }
 
-/* A window of a pCPU that cannot be: pass it by its size. */
-static void skip_window(struct xentrace_reader *r)
-{
-    uint64_t from = r->offset + r->at, size = load32(r->buffer + r->at + 8);
-
-    window_ends(r, from);
-    r->window_sized = false;
-    size = size <= WINDOW_MAX ? size + 12 : 12;
-    while (size) {
-        size_t n = available(r, 1);
-
-        if (!n)
-            break;
-        if (n > size)
-            n = size;
-        r->at += n;
-        size -= n;
-    }
-    size = r->offset + r->at - from;
-    r->damage.skipped_pieces++;
-    r->damage.skipped_bytes += size;
-    note_place(r, from, size, "window of an impossible pCPU");
-}
-
 /* One step through the input. False at its end. */
 static bool scan(struct xentrace_reader *r)
 {
@@ -733,10 +711,14 @@ static bool scan(struct xentrace_reader *r)
         return false;
     }
     if (n >= 12 && load32(r->buffer + r->at) == XT_CPU_CHANGE_HEADER) {
-        if (window_plausible(r->buffer + r->at))
+        if (window_plausible(r->buffer + r->at)) {
             window_begins(r);
-        else
-            skip_window(r);
+        } else {
+            /* Nobody knows whose records follow: on to the next window. */
+            window_ends(r, at);
+            r->window = NULL;
+            resynchronise(r, "window of an impossible pCPU");
+        }
         return true;
     }
     if (n >= 4 && r->window && load32(r->buffer + r->at) != XT_CPU_CHANGE_HEADER)

@@ -221,10 +221,10 @@ static void print_runstates(const struct table *t)
 static void print_events(const struct table *t)
 {
     fprintf(t->out, "\n%-10s %12s  event\n", "number", "count");
-    for (unsigned c = 0; c < XT_CLASS_COUNT; c++)
-        for (uint32_t i = 0; t->s->event[c] && i < 1u << 16; i++) {
-            const struct xt_event_count *n = &t->s->event[c][i];
-            uint32_t event = 1u << (16 + c) | i;
+    for (unsigned g = 0; g < XT_GROUPS; g++)
+        for (uint32_t i = 0; t->s->event[g] && i < XT_GROUP_EVENTS; i++) {
+            const struct xt_event_count *n = &t->s->event[g][i];
+            uint32_t event = xt_group_event(g, i);
             const struct xt_event_info *info = xt_event_find(event, 0);
             bool runstate = info && info->event == XT_RUNSTATE_CHANGE;
 
@@ -251,10 +251,10 @@ static uint64_t unknown_events(const struct xentrace_summary *s)
 {
     uint64_t sum = 0;
 
-    for (unsigned c = 0; c < XT_CLASS_COUNT; c++)
-        for (uint32_t i = 0; s->event[c] && i < 1u << 16; i++)
-            if (!s->event[c][i].known)
-                sum += s->event[c][i].count;
+    for (unsigned g = 0; g < XT_GROUPS; g++)
+        for (uint32_t i = 0; s->event[g] && i < XT_GROUP_EVENTS; i++)
+            if (!s->event[g][i].known)
+                sum += s->event[g][i].count;
     return sum;
 }
 
@@ -486,10 +486,10 @@ static void put_pcpus(struct json_writer *w, const struct table *t)
 static void put_events(struct json_writer *w, const struct xentrace_summary *s)
 {
     json_begin(w, "events", '[');
-    for (unsigned c = 0; c < XT_CLASS_COUNT; c++)
-        for (uint32_t i = 0; s->event[c] && i < 1u << 16; i++) {
-            const struct xt_event_count *n = &s->event[c][i];
-            uint32_t event = 1u << (16 + c) | i;
+    for (unsigned g = 0; g < XT_GROUPS; g++)
+        for (uint32_t i = 0; s->event[g] && i < XT_GROUP_EVENTS; i++) {
+            const struct xt_event_count *n = &s->event[g][i];
+            uint32_t event = xt_group_event(g, i);
             const struct xt_event_info *info = xt_event_find(event, 0);
             char number[16];
 

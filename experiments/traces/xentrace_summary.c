@@ -5,11 +5,10 @@
 
 enum {
     LISTENER = 0, /* place in xt_vcpu.of */
-    EVENTS_PER_CLASS = 1 << 16,
     FINE_BITS = HISTOGRAM_2_DIGITS,
     COARSE_BITS = 5,
-    FINE_MEMORY = 24 << 20,
-    SUMMARY_MEMORY = 40 << 20,
+    FINE_MEMORY = 20 << 20,
+    SUMMARY_MEMORY = 28 << 20,
 };
 
 /* Told run times outside of this are too short for a frequency, or may have wrapped at 32 bits. */
@@ -170,7 +169,7 @@ void xentrace_summary_free(struct xentrace_summary *s)
         free(vs);
     }
     xt_track_free(s->track);
-    for (unsigned i = 0; i < XT_CLASS_COUNT; i++)
+    for (unsigned i = 0; i < XT_GROUPS; i++)
         free(s->event[i]);
     for (unsigned i = 0; i < XENTRACE_PCPUS; i++)
         free(s->pcpu[i]);
@@ -184,22 +183,22 @@ struct xt_vcpu_summary *xentrace_summary_vcpu(const struct xt_vcpu *v)
 
 uint64_t xentrace_summary_hz(const struct xentrace_summary *s)
 {
-    if (!s->told_ns)
-        return 0;
-    return (uint64_t)((double)s->told_cycles * 1e9 / (double)s->told_ns + 0.5);
+    double hz = s->told_ns ? (double)s->told_cycles * 1e9 / (double)s->told_ns + 0.5 : 0;
+
+    return hz < (double)XENTRACE_MAX_HZ ? (uint64_t)hz : 0;
 }
 
-/* The counters of a class, with what the table says of its events. */
-static struct xt_event_count *new_class(struct xentrace_summary *s, unsigned class)
+/* The counters of a group, with what the table says of its events. */
+static struct xt_event_count *new_group(struct xentrace_summary *s, unsigned group)
 {
-    struct xt_event_count *all = xcalloc(EVENTS_PER_CLASS, sizeof *all);
+    struct xt_event_count *all = xcalloc(XT_GROUP_EVENTS, sizeof *all);
 
     for (size_t i = 0; i < xt_event_table_size; i++) {
         const struct xt_event_info *info = &xt_event_table[i];
         struct xt_vcpu_at at = xt_event_vcpu(info);
-        unsigned first = info->event & 0xffff, last = first;
+        unsigned first = info->event & 0xfff, last = first;
 
-        if (info->event >> 16 != 1u << class)
+        if (info->event >> 12 != xt_group_event(group, 0) >> 12)
             continue;
         if (info->event == XT_RUNSTATE_CHANGE)
             last = first | 0xff0;
@@ -213,7 +212,7 @@ static struct xt_event_count *new_class(struct xentrace_summary *s, unsigned cla
             c->packed = at.packed;
         }
     }
-    s->event[class] = all;
+    s->event[group] = all;
     return all;
 }
 
@@ -251,7 +250,7 @@ static void learn_frequency(struct xentrace_summary *s, struct xt_pcpu_summary *
 
 void xentrace_summary_record(struct xentrace_summary *s, const struct xentrace_record *rec)
 {
-    unsigned class;
+    unsigned class, group;
     struct xt_event_count *c;
     struct xt_pcpu_summary *p = s->pcpu[rec->pcpu];
 
@@ -266,10 +265,11 @@ void xentrace_summary_record(struct xentrace_summary *s, const struct xentrace_r
         }
     }
     class = (unsigned)__builtin_ctz(rec->event >> 16);
-    c = s->event[class];
+    group = class * 16 + (rec->event >> 12 & 0xf);
+    c = s->event[group];
     if (__builtin_expect(!c, 0))
-        c = new_class(s, class);
-    c += rec->event & 0xffff;
+        c = new_group(s, group);
+    c += rec->event & 0xfff;
     /* A lost-records record comes twice; its bytes count twice, as xenalyze has them. */
     p->bytes[class] += 4u + 8u * rec->has_tsc + 4u * rec->words;
     if (rec->kind != XENTRACE_GAP_END) {

@@ -56,9 +56,18 @@ struct xt_event_count {
     int8_t vcpu_at;
 };
 
+/* Counters are kept in groups: one per class and sub-class, with an event each. */
+#define XT_GROUPS (XT_CLASS_COUNT * 16)
+#define XT_GROUP_EVENTS 4096
+
+static inline uint32_t xt_group_event(unsigned group, unsigned number)
+{
+    return UINT32_C(1) << (16 + group / 16) | (group % 16) << 12 | number;
+}
+
 struct xentrace_summary {
     struct xt_track *track;
-    struct xt_event_count *event[XT_CLASS_COUNT]; /* by class, 65536 each; NULL: none seen */
+    struct xt_event_count *event[XT_GROUPS]; /* by class and sub-class; NULL: none seen */
     struct xt_pcpu_summary *pcpu[XENTRACE_PCPUS];
     size_t histogram_bytes;
     bool coarse, no_room; /* some percentiles are coarse, missing */

@@ -20,6 +20,7 @@ enum {
     PIECE_FIRST = 2048,  /* a vCPU's buffer ... */
     PIECE_LATER = 16384, /* ... once it has spooled PIECES_SMALL of them */
     PIECES_SMALL = 16,
+    BUFFERS = 12 << 20, /* beyond, all vCPUs' buffers stay small */
     WORD_MAX = 96,
     HYPERCALL_EVENT_CHANNEL = 32, /* of Xen's public interface */
     EXIT_VMX_INTERRUPT = 1,       /* Intel SDM: basic exit reason "external interrupt" */
@@ -44,7 +45,8 @@ struct vcpu_ops {
     bool running;         /* COMPUTING and on a pCPU */
     bool pause_told;      /* a SLEEP record was seen for it */
     bool hypercalls_told; /* its hypercalls are in the trace */
-    uint64_t ran;         /* CPU time of the burst so far, cycles */
+    bool ever_blocked;
+    uint64_t ran;                                  /* CPU time of the burst so far, cycles */
     uint64_t ops, computed, blocked, paused, lost; /* counts, cycles */
 
     char *text;
@@ -64,6 +66,7 @@ struct xentrace_workload {
     uint64_t hz;
     bool ending;
     struct pcpu_context *context[XENTRACE_PCPUS];
+    size_t buffers; /* bytes of all vCPUs' */
     int spool;
     uint64_t spool_size;
     int spool_errno;
@@ -114,13 +117,16 @@ static void spool(struct xentrace_workload *w, struct vcpu_ops *o)
 __attribute__((format(printf, 3, 4))) static void word(struct xentrace_workload *w,
                                                        struct vcpu_ops *o, const char *fmt, ...)
 {
-    size_t piece = o->spooled_count < PIECES_SMALL ? PIECE_FIRST : PIECE_LATER;
+    bool small = o->spooled_count < PIECES_SMALL || w->buffers > BUFFERS;
+    size_t piece = small ? PIECE_FIRST : PIECE_LATER;
     va_list ap;
 
     if (o->size + WORD_MAX > piece)
         spool(w, o);
     if (o->size + WORD_MAX > o->room) {
+        w->buffers -= o->room;
         o->room = o->room ? 2 * o->room : 256;
+        w->buffers += o->room;
         o->text = xrealloc(o->text, o->room);
     }
     if (o->size)
@@ -174,7 +180,10 @@ static enum waker find_waker(const struct xentrace_workload *w, const struct xt_
     if (by->domain != 0 && v->domain != 0 && by->domain != v->domain)
         return WAKER_IRQ;
     /* A vCPU's timers are on the pCPU where it ran; device interrupts are dom0's. */
-    return v->domain != 0 && v->home && v->home != on ? WAKER_SURE : WAKER_MAYBE;
+    if (v->home && v->home != on)
+        return v->domain != 0 ? WAKER_SURE : WAKER_MAYBE;
+    /* Who does nothing but compute was only interrupted. */
+    return by_ops && by_ops->ever_blocked ? WAKER_MAYBE : WAKER_IRQ;
 }
 
 static void end_block(struct xentrace_workload *w, struct xt_track *t, struct xt_vcpu *v,
@@ -282,6 +291,7 @@ static void change(void *ctx, struct xt_track *t, struct xt_vcpu *v, unsigned fr
     switch (to) {
     case XT_BLOCKED:
         next = BLOCKED;
+        o->ever_blocked = true;
         break;
     case XT_OFFLINE:
         /* Credit2 parks without a record: that is scheduling, not the guest's doing. */

@@ -17,16 +17,19 @@
  * VCPU is DOMAIN.NUMBER, AT counts from the beginning of the trace:
  *
  *     cNS           compute for NS of CPU time
- *     bNS@AT:WHO    block; woken NS later, at AT, by WHO: an interrupt or timer ("irq"), another
- * VCPU, nobody known ("?"), or not before the trace ended ("end") wVCPU         wake another vCPU
- * that waits for it (its b names this one as WHO) y             yield pNS           paused from
- * outside: by the toolstack, or parked by a Credit cap gNS           unknown: records were lost
+ *     bNS@AT:WHO    block; woken NS later, at AT, by WHO: "irq" (an interrupt or a timer), a
+ *                   VCPU, "?" (nobody known), or "end" (not before the trace ended)
+ *     wVCPU         wake another vCPU that waits for it (its b names this one as WHO)
+ *     y             yield
+ *     pNS           paused from outside, by the toolstack or parked by a Credit cap
+ *     gNS           unknown: records were lost
  *
- * A VCPU followed by "?" was running on the pCPU where the wake was executed and may have sent it,
- * but an interrupt that arrived meanwhile is as possible. It is certain when hypercalls or exits
- * are in the trace too (xentrace -e all), or when the wake came from a pCPU that is not the woken
- * one's. Only vCPUs that can have to do with each other count: of one domain, or one of them of
- * dom0.
+ * A VCPU followed by "?" was running on the pCPU where the wake was executed and may have sent
+ * it, but an interrupt that arrived meanwhile is as possible. It is certain when hypercalls or
+ * exits are in the trace too (xentrace -e all), or when the wake came from a pCPU that is not the
+ * woken one's. Only vCPUs that can have to do with each other count: of one domain, or one of
+ * them of dom0; and on the woken one's own pCPU only a vCPU that has blocked before: a pure hog
+ * was merely interrupted.
  */
 #ifndef HVSIM_EXPERIMENTS_TRACES_XENTRACE_WORKLOAD_H
 #define HVSIM_EXPERIMENTS_TRACES_XENTRACE_WORKLOAD_H
