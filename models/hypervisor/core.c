@@ -263,6 +263,19 @@ void host_fault(struct host *h, const char *fmt, ...)
     h->queue->stopped = true;
 }
 
+void pcpu_set_speed(struct pcpu *p, uint32_t speed)
+{
+    sim_time now = p->host->queue->now;
+
+    p->speed = speed;
+    if (!p->current)
+        p->speed_now = speed;
+    else if (p->host->costs.smt_factor == 100 || cpumask_weight(&p->siblings) == 1)
+        set_speed(p, speed, now);
+    else
+        smt_update(p, now);
+}
+
 /* ---- choosing and switching ------------------------------------------------------------------ */
 
 void host_arm(struct host *h, struct timer *t, sim_time when)

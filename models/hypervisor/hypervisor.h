@@ -345,6 +345,9 @@ static inline sim_time vcpu_ran(const struct vcpu *v, sim_time now)
  * it gets to it are one. From another pCPU it takes an IPI. */
 void pcpu_reschedule(struct pcpu *p);
 
+/* Change its speed now, in units of 2^-16 of nominal; at any time. */
+void pcpu_set_speed(struct pcpu *p, uint32_t speed);
+
 /* Arm a hypervisor timer: fires at `when`, or later by the host's timer slop. */
 void host_arm(struct host *h, struct timer *t, sim_time when);
 
