@@ -165,10 +165,29 @@ sim_time histogram_quantile(const struct histogram *h, double q)
     return h->max;
 }
 
-/* The values of a bucket are taken as spread evenly over it, within the exact extremes. */
+/* The value of a rank (1 .. count): those of a bucket are taken as spread evenly over it, within
+ * the exact extremes. `bucket` and `seen` (values before it) walk on from rank to rank. */
+static double value_of_rank(const struct histogram *h, uint64_t rank, uint32_t *bucket,
+                            uint64_t *seen)
+{
+    double low, high;
+
+    while (*seen + h->bucket[*bucket] < rank)
+        *seen += h->bucket[(*bucket)++];
+    low = (double)histogram_lowest(h, *bucket);
+    if (index_shift(h, *bucket) == 0)
+        return low; /* a bucket of one value */
+    high = (double)histogram_highest(h, *bucket) + 1;
+    low = low < (double)h->min ? (double)h->min : low;
+    high = high > (double)h->max || *bucket == h->buckets - 1 ? (double)h->max : high;
+    return low + (high - low) * ((double)(rank - *seen) - 0.5) / (double)h->bucket[*bucket];
+}
+
 double histogram_estimate(const struct histogram *h, double q)
 {
-    double rank = q * (double)h->count + 0.5, seen = 0;
+    double rank = q * (double)h->count + 0.5, first, second, share;
+    uint64_t k, seen = 0;
+    uint32_t bucket = 0;
 
     if (!h->count)
         return NAN;
@@ -176,22 +195,11 @@ double histogram_estimate(const struct histogram *h, double q)
         return (double)h->min;
     if (rank >= (double)h->count)
         return (double)h->max;
-    for (uint32_t i = 0; i < h->buckets; i++) {
-        double inside = (double)h->bucket[i];
-
-        if (seen + inside + 0.5 >= rank && inside > 0) {
-            double low = (double)histogram_lowest(h, i), high = (double)histogram_highest(h, i) + 1;
-            double share = (rank - seen - 0.5) / inside;
-
-            if (index_shift(h, i) == 0)
-                return low; /* buckets of one value hold just that */
-            low = low < (double)h->min ? (double)h->min : low;
-            high = high > (double)h->max || i == h->buckets - 1 ? (double)h->max : high;
-            return low + (high - low) * (share > 0 ? share : 0);
-        }
-        seen += inside;
-    }
-    return (double)h->max;
+    k = (uint64_t)rank;
+    share = rank - (double)k;
+    first = value_of_rank(h, k, &bucket, &seen);
+    second = value_of_rank(h, k + 1, &bucket, &seen);
+    return first + (second - first) * share;
 }
 
 uint64_t histogram_above(const struct histogram *h, sim_time value)

@@ -52,8 +52,9 @@ double histogram_deviation(const struct histogram *h);
  * never above the exact maximum (minimum for q = 0). 0 <= q <= 1. Returns 0 when empty. */
 sim_time histogram_quantile(const struct histogram *h, double q);
 
-/* The same quantile as an estimate to compute intervals from: rank q count + 1/2 (Hazen),
- * interpolated in the bucket. NaN when empty. See samples_quantile in sim/sample.h. */
+/* The same quantile as an estimate to compute intervals from: rank q count + 1/2 (Hazen), linear
+ * between the values of the neighbouring ranks. NaN when empty. See sorted_quantile in
+ * sim/sample.h. */
 double histogram_estimate(const struct histogram *h, double q);
 
 /* Recorded values above `value` (its own bucket is not counted). */
