@@ -154,9 +154,10 @@ static int read_script(struct schedule_world *w, struct json_value list, struct 
 
         for (size_t i = 0; name && i < sizeof script_names / sizeof *script_names; i++)
             if (!strcmp(script_names[i].name, name)) {
-                op[p->count++] = (struct script_op){script_names[i].kind,
-                                                    script_names[i].time ? llround(arg * 1000.0)
-                                                                         : (sim_time)arg};
+                op[p->count++] =
+                    (struct script_op){script_names[i].kind,
+                                       /* in lists, times are truncated */
+                                       (sim_time)(script_names[i].time ? arg * 1000.0 : arg)};
                 known = true;
             }
         if (!known)

@@ -2,6 +2,7 @@
 /* Per scheduler: how a reference schedule gives its parameters. */
 #include "experiments/schedule_case.h"
 #include "models/schedulers/credit.h"
+#include "models/schedulers/credit2.h"
 #include "sim/json.h"
 
 #include <string.h>
@@ -11,6 +12,19 @@ static sim_time micros(struct json_value root, const char *key, sim_time otherwi
     int64_t us;
 
     return json_integer(json_member(root, key), &us) == 0 ? us * NS_PER_US : otherwise;
+}
+
+/* Set one parameter of a scheduler to a value given as text, if it is given. */
+static void set_by_name(const char *scheduler, const char *name, const char *value, void *params)
+{
+    const struct param_table *t = scheduler_by_name(scheduler)->params;
+
+    for (size_t i = 0; value && i < t->count; i++)
+        if (!strcmp(t->row[i].name, name)) {
+            char why[QUANTITY_WHY];
+
+            param_parse(&t->row[i], value, (char *)params + t->row[i].offset, why);
+        }
 }
 
 static void credit_params(void *params, struct json_value root)
@@ -29,20 +43,21 @@ static void credit_params(void *params, struct json_value root)
 /* credit_params come first in TerrierTail's parameters; the policy is set by its table. */
 static void terriertail_params(void *params, struct json_value root)
 {
-    const char *policy = json_string(json_member(root, "policy"));
-    const struct param_table *t = scheduler_by_name("terriertail")->params;
-
     credit_params(params, root);
-    for (size_t i = 0; policy && i < t->count; i++)
-        if (!strcmp(t->row[i].name, "policy")) {
-            char why[QUANTITY_WHY];
+    set_by_name("terriertail", "policy", json_string(json_member(root, "policy")), params);
+}
 
-            param_parse(&t->row[i], policy, (char *)params + t->row[i].offset, why);
-        }
+static void credit2_params(void *params, struct json_value root)
+{
+    struct credit2_params *p = params;
+
+    p->ratelimit = micros(root, "ratelimit_us", p->ratelimit);
+    set_by_name("credit2", "runqueue", json_string(json_member(root, "credit2_runqueue")), params);
 }
 
 static const struct schedule_dialect dialects[] = {
     {.scheduler = "credit", .params = credit_params},
+    {.scheduler = "credit2", .weights_last = true, .params = credit2_params},
     {.scheduler = "terriertail", .params = terriertail_params},
 };
 

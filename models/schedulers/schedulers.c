@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct sched_ops *const schedulers[] = {
-    &sched_credit, &sched_terriertail, &sched_rr, &sched_vslicer, &sched_tableau,
+    &sched_credit, &sched_credit2, &sched_terriertail, &sched_rr, &sched_vslicer, &sched_tableau,
 };
 
 enum { BUILT_IN = sizeof schedulers / sizeof *schedulers, PLUGINS_MAX = 16 };

@@ -6,6 +6,7 @@
 #include "models/schedulers/scheduler.h"
 
 extern const struct sched_ops sched_credit;
+extern const struct sched_ops sched_credit2;
 extern const struct sched_ops sched_terriertail;
 extern const struct sched_ops sched_rr;
 extern const struct sched_ops sched_vslicer;
