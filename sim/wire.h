@@ -36,7 +36,7 @@
 #include "sim/machine.h"
 
 #define PACKET_STAMPS 16
-#define PACKET_VALUES 9
+#define PACKET_VALUES 10
 #define PACKET_BYTES_MAX (1u << 30)
 
 struct packet {

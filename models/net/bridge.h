@@ -18,9 +18,9 @@ struct vif;
 
 struct bridge {
     struct machine *machine;
-    struct nic_function *nic;
+    struct nic_function *nic; /* the NIC's physical function, once there is one */
     struct bridge_params params;
-    struct vif *vif[256]; /* by endpoint */
+    struct vif *vif[ENDPOINTS];
     struct stack local;   /* dom0's own sockets: endpoint 0 */
     struct netdev device; /* of `local` */
     uint64_t forwarded, unknown;
@@ -30,9 +30,8 @@ void bridge_init(struct bridge *b, struct machine *m, struct guest *dom0,
                  const struct bridge_params *params, const struct stack_params *local);
 void bridge_release(struct bridge *b);
 
-/* Upper layer of the NIC's physical function and of netback's tx side. */
+/* The bridge as the upper layer of the NIC's and of netback's polls. */
 sim_time bridge_cost(void *bridge, const struct packet *first, uint32_t count);
-void bridge_input(void *bridge, struct packet *p, uint32_t more, struct guest_vcpu *gv,
-                  sim_time now);
+void bridge_input(void *bridge, struct packet *p, struct guest_vcpu *gv, sim_time now);
 
 #endif

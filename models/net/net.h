@@ -41,16 +41,14 @@ struct vif_params {
 };
 extern const struct param_table vif_table;
 
-enum { NET_GUESTS_MAX = 255 };
-
 struct host_net {
     struct machine *machine;
     struct guest *dom0;
     struct net_params params;
     struct nic *nic;
     struct bridge bridge;
-    struct vif *vif[NET_GUESTS_MAX + 1]; /* by endpoint; NULL where passed through */
-    struct passthrough *passed[NET_GUESTS_MAX + 1];
+    struct vif *vif[ENDPOINTS]; /* by endpoint; NULL where passed through */
+    struct passthrough *passed[ENDPOINTS];
     uint32_t endpoints; /* next to be given */
 };
 
@@ -73,7 +71,7 @@ void host_net_receive(struct host_net *n, struct packet *p);
 struct net_counts {
     uint64_t received, sent; /* by the NIC */
     uint64_t drop_nic_rx, drop_nic_tx, drop_vif, drop_netfront, drop_socket, drop_address;
-    uint64_t notifications, completions, interrupts, polls;
+    uint64_t notifications, completions, interrupts, polls, duplicates;
     uint64_t held; /* packets that are somewhere in the host now */
 };
 struct net_counts host_net_counts(const struct host_net *n);

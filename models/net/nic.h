@@ -10,9 +10,11 @@
  *   `budget` packets, costs below -> the next layer (bridge, or a stack); again while the ring is
  *   not empty; then interrupts are on again.
  *
- * Packets of a flow go to one queue (hash of source and destination). A poll's packets are handed
- * on when the poll is done, and the ring's places are free from then on. Line rate and the waiting
- * before the line are the machine's (sim/wire.h); the tx ring holds what has not left yet.
+ * Packets of a flow go to one queue (hash of source and destination). A poll takes what is in the
+ * ring when it begins, hands it on when it is done, and the ring's places are free from then on.
+ * Line rate and the waiting before the line are the machine's (sim/wire.h); the tx ring holds what
+ * has not left yet. Packets for other functions of the same NIC take no line: its switch passes
+ * them on at once.
  */
 #ifndef HVSIM_NET_NIC_H
 #define HVSIM_NET_NIC_H
@@ -23,7 +25,7 @@
 enum nic_moderation {
     MODERATION_NONE,    /* an interrupt for each packet that finds interrupts on */
     MODERATION_FIXED,   /* at least `interval` between two interrupts of a queue */
-    MODERATION_ADAPTIVE /* the same, with an interval that follows the load */
+    MODERATION_ADAPTIVE /* the same, but the interval follows the load, from interval_min */
 };
 
 struct nic_params {
@@ -39,14 +41,12 @@ struct nic_params {
 };
 extern const struct param_table nic_table;
 
-/* What a function's packets go to. */
-struct nic_upper {
+/* What the packets of a poll go to. */
+struct net_upper {
     void *owner;
     /* What the layers above will need for these packets, linked by next. */
     sim_time (*cost)(void *owner, const struct packet *first, uint32_t count);
-    /* One of them; `more` of the same batch follow. */
-    void (*input)(void *owner, struct packet *p, uint32_t more, struct guest_vcpu *gv,
-                  sim_time now);
+    void (*input)(void *owner, struct packet *p, struct guest_vcpu *gv, sim_time now);
 };
 
 struct nic_counts {
@@ -64,30 +64,34 @@ struct nic_queue {
     struct timer moderation; /* armed: an interrupt is held back */
     struct packet_list ring;
     sim_time raised;   /* date of the last interrupt */
-    sim_time interval; /* in force */
-    uint32_t batch;    /* packets of the poll that is under way */
+    sim_time interval; /* until the next, at least */
+    sim_time began;    /* date of the poll under way */
+    uint32_t batch;    /* its packets */
     uint32_t burst;    /* packets since the last interrupt (adaptive) */
     bool polling;      /* interrupts are off */
+    bool again;        /* the poll continues another */
 };
 
 struct nic_function {
     struct nic *nic;
-    struct nic_upper upper;
+    struct net_upper upper;
     struct nic_queue *queue;
     uint32_t queues;
-    uint32_t endpoint; /* whose packets it gets; the physical function gets all others' */
     struct nic_counts counts;
     struct nic_function *next;
 };
 
+enum { ENDPOINTS = 256 }; /* on a host: dom0 and 255 guests */
+
 struct nic {
     struct machine *machine;
     struct nic_params params;
-    struct nic_function *physical, *functions; /* functions: the others */
-    struct nic_function *by_endpoint[256];     /* NULL: the physical one */
-    /* Transmission: the dates at which the last tx_ring packets have left, a ring; FIFO behind. */
+    struct nic_function *functions;              /* all; the physical one is the last */
+    struct nic_function *physical;               /* gets what no other function does */
+    struct nic_function *by_endpoint[ENDPOINTS]; /* NULL: the physical one */
+    /* Transmission: a ring of the dates at which the last tx_ring packets leave; a queue behind. */
     sim_time *leaves;
-    uint32_t next_leaf;
+    uint32_t next_leave;
     struct packet_list waiting;
     struct timer room;
 };
@@ -95,20 +99,20 @@ struct nic {
 /* A NIC of that machine; the physical function's interrupts go to vCPUs irq_vcpu, irq_vcpu + 1, ...
  * (modulo) of `owner`. params is copied. */
 struct nic *nic_new(struct machine *m, const struct nic_params *params, struct guest *owner,
-                    uint32_t irq_vcpu, const struct nic_upper *upper);
+                    uint32_t irq_vcpu, const struct net_upper *upper);
 void nic_free(struct nic *n);
 
-/* A further function for an endpoint. */
+/* A further function, with one queue, for an endpoint. */
 struct nic_function *nic_add_function(struct nic *n, uint32_t endpoint, struct guest *owner,
-                                      uint32_t irq_vcpu, const struct nic_upper *upper);
+                                      uint32_t irq_vcpu, const struct net_upper *upper);
 
 /* A packet has come in from the wire (machine_ops.arrival of the host's machine). */
-void nic_receive(struct nic *n, struct packet *p);
+void nic_receive(struct nic *n, struct packet *p, sim_time now);
 
-/* Send p (its cost, params.tx_packet, is the caller's to pay); drops and counts when full. */
+/* Send p (its cost, params.tx_packet, is the caller's to pay); dropped and counted when full. */
 void nic_transmit(struct nic_function *f, struct packet *p, sim_time now);
 
-/* Packets held in rings and queues, for conservation checks. */
+/* Packets held in rings and queues. */
 uint64_t nic_held(const struct nic *n);
 
 #endif

@@ -73,6 +73,7 @@ enum packet_value {
     VALUE_VCPU_WAIT,    /* the guest's vCPUs, NOTIFY to START */
     VALUE_SERVICE_WAIT, /* the guest's vCPU, START to END */
     VALUE_BACK_WAIT,    /* dom0's vCPUs, END to BACK_NIC */
+    VALUE_LOST,         /* from the first copy's sending to this one's */
     VALUES
 };
 
