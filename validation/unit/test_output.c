@@ -40,7 +40,7 @@ static void tear_down(void)
 /* A path in the scratch directory; good for the next few calls. */
 static const char *in(const char *name)
 {
-    static char path[8][512];
+    static char path[8][1024];
     static int next;
 
     next = (next + 1) % 8;
