@@ -254,6 +254,14 @@ struct scheduler {
     struct host *host;
     void *params; /* of type ops->params, filled from the scenario */
     void *data;   /* the scheduler's own */
+    uint64_t off; /* rules switched off: bit i is ops->rules[i] (hvsim explain --without) */
+    /* Why the last decision was made, in words: set by each call of schedule. NULL: not said. */
+    const char *why;
+};
+
+/* A rule that can be switched off to see what it does. */
+struct sched_rule {
+    const char *name, *meaning;
 };
 
 struct sched_ops {
@@ -301,6 +309,10 @@ struct sched_ops {
     /* For observers: the priority in words ("-" if there is none) and the credit or budget. */
     const char *(*priority)(const struct scheduler *s, const struct vcpu *v);
     int64_t (*credit)(const struct scheduler *s, const struct vcpu *v);
+    /* The vCPUs that wait for this pCPU, in the order in which they would be considered, as words:
+     * "web/v0 BOOST 12, db/v0 UNDER -3". Optional. */
+    void (*queue_text)(const struct scheduler *s, const struct pcpu *p, char *text, size_t size);
+    const struct sched_rule *rules; /* up to one without name; NULL: none can be switched off */
     /* Is this the scheduler's periodic tick? (Coinciding ticks are one cause.) Optional. */
     bool (*is_tick)(const struct timer *t);
     /* The state of a vCPU for accounting rows: "active", ...; NULL result: none. Optional. */
@@ -313,6 +325,11 @@ struct sched_ops {
 };
 
 enum { SCHEDULER_ABI = 1 };
+
+static inline bool rule_off(const struct scheduler *s, int rule)
+{
+    return __builtin_expect(s->off >> rule & 1, 0);
+}
 
 static inline bool vcpu_runnable(const struct vcpu *v)
 {

@@ -20,6 +20,8 @@
  */
 #include "models/schedulers/credit.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { TICKS_PER_TSLICE = 3, MIN_RATELIMIT_REARM = 100 };
@@ -81,7 +83,7 @@ static void runq_sort(struct credit *c, struct credit_pcpu *cp)
 {
     struct list *last_under = &cp->runq, *at = cp->runq.next;
 
-    if (cp->sort_epoch == c->sort_epoch)
+    if (cp->sort_epoch == c->sort_epoch || rule_off(c->sched, RULE_SORT))
         return;
     cp->sort_epoch = c->sort_epoch;
     while (at != &cp->runq) {
@@ -311,7 +313,8 @@ void credit_wake(struct scheduler *s, struct vcpu *v)
     if (p->current == v || list_linked(&cv->runq))
         return;
     cv->migrating = false;
-    if (!migrating && cv->pri == PRI_UNDER && !cv->parked && (!c->may_boost || c->may_boost(cv))) {
+    if (!migrating && cv->pri == PRI_UNDER && !cv->parked && !rule_off(s, RULE_BOOST) &&
+        (!c->may_boost || c->may_boost(cv))) {
         observe(s->host, BOOST, v);
         cv->pri = PRI_BOOST;
     }
@@ -346,14 +349,14 @@ static void tick_vcpu(struct credit *c, struct credit_pcpu *cp, struct credit_vc
 {
     struct vcpu *v = cv->vcpu;
 
-    if (cv->pri == PRI_BOOST) {
+    if (cv->pri == PRI_BOOST && !rule_off(c->sched, RULE_UNBOOST)) {
         cv->pri = PRI_UNDER;
         observe(c->sched->host, UNBOOST, v);
     }
     burn(cv, now);
     if (!active(cv)) {
         activate(c, cv);
-    } else if (pick(c, v, false) != cp->pcpu->id) {
+    } else if (pick(c, v, false) != cp->pcpu->id && !rule_off(c->sched, RULE_MIGRATE)) {
         if (!cp->no_migration)
             v->pause_flags |= PAUSE_MIGRATING;
         pcpu_reschedule(cp->pcpu);
@@ -397,7 +400,7 @@ static void account_overrun(struct credit *c, struct credit_vcpu *cv, uint32_t c
                             int64_t cap_per_vcpu)
 {
     cv->pri = PRI_OVER;
-    if (cap && cv->credit < -cap_per_vcpu && !cv->parked) {
+    if (cap && cv->credit < -cap_per_vcpu && !cv->parked && !rule_off(c->sched, RULE_CAP)) {
         cv->parked = true;
         observe(c->sched->host, PARK, cv->vcpu);
         vcpu_pause(cv->vcpu);
@@ -605,7 +608,7 @@ struct credit_vcpu *credit_choose(struct credit *c, struct credit_pcpu *cp,
     const struct credit_params *params = c->sched->params;
     struct credit_vcpu *stolen = NULL;
 
-    if (head->pri <= PRI_OVER) {
+    if (head->pri <= PRI_OVER && !rule_off(c->sched, RULE_STEAL)) {
         if (!c->rules.balance_ratelimit) {
             stolen = steal(c, cp, head->pri, now);
         } else if (now - cp->last_balance > params->load_balance_ratelimit) {
@@ -613,8 +616,15 @@ struct credit_vcpu *credit_choose(struct credit *c, struct credit_pcpu *cp,
             stolen = steal(c, cp, head->pri, now);
         }
     }
-    if (stolen)
+    if (stolen) {
+        c->sched->why = "stolen: the head of the own queue is no better than OVER, and another "
+                        "queue had something better";
         return stolen;
+    }
+    c->sched->why = head->pri == PRI_IDLE  ? "nothing to run here, nothing to steal elsewhere"
+                    : head->pri > PRI_OVER ? "first in the queue of this pCPU"
+                                           : "first in the queue of this pCPU; it is OVER, but no "
+                                             "other queue had anything better";
     runq_remove(c, head);
     return head;
 }
@@ -629,7 +639,8 @@ void credit_update_idlers(struct credit *c, struct credit_pcpu *cp, const struct
 
 static bool ratelimited(const struct credit *c, const struct credit_vcpu *prev, sim_time ran)
 {
-    return c->ratelimit && !prev->vcpu->idle && vcpu_runnable(prev->vcpu) && ran < c->ratelimit &&
+    return c->ratelimit && !rule_off(c->sched, RULE_RATELIMIT) && !prev->vcpu->idle &&
+           vcpu_runnable(prev->vcpu) && ran < c->ratelimit &&
            (c->rules.ratelimit_yields || !prev->yield);
 }
 
@@ -665,6 +676,7 @@ struct decision credit_schedule(struct scheduler *s, struct pcpu *p, sim_time no
     }
     if (ratelimited(c, cv, ran)) {
         cv->start_time += now;
+        s->why = "ratelimit: it has run for less than the limit and is not preempted";
         observe1(s->host, RATELIMIT, prev, ran);
         return (struct decision){prev, c->rules.ratelimit_whole    ? c->ratelimit
                                        : ran < MIN_RATELIMIT_REARM ? MIN_RATELIMIT_REARM
@@ -867,6 +879,36 @@ int64_t credit_credit(const struct scheduler *s, const struct vcpu *v)
 {
     (void)s;
     return credit_vcpu(v)->credit;
+}
+
+const struct sched_rule credit_rule_table[] = {
+    [RULE_BOOST] = {"boost", "a vCPU that wakes while UNDER becomes BOOST"},
+    [RULE_UNBOOST] = {"unboost", "a tick that finds a BOOST vCPU running makes it UNDER"},
+    [RULE_RATELIMIT] = {"ratelimit", "who has run for less than the ratelimit is not preempted"},
+    [RULE_STEAL] = {"steal", "a pCPU without anything better than OVER takes from other queues"},
+    [RULE_MIGRATE] = {"migrate", "a tick may move the running vCPU to a better pCPU"},
+    [RULE_SORT] = {"sort", "after an accounting queues are sorted at the next tick"},
+    [RULE_CAP] = {"cap", "a domain above its cap is parked"},
+    {NULL, NULL},
+};
+
+void credit_queue_text(const struct scheduler *s, const struct pcpu *p, char *text, size_t size)
+{
+    const char *comma = "";
+    size_t used = 0;
+
+    *text = 0;
+    for_each_queued(cv, credit_pcpu(p))
+    {
+        const struct vcpu *v = cv->vcpu;
+
+        if (v->idle || used >= size)
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s%" PRIu32 "/v%" PRIu32 " %s %d",
+                                 comma, v->domain->name, *v->domain->name ? "#" : "d",
+                                 v->domain->id, v->id, credit_priority(s, v), cv->credit);
+        comma = ", ";
+    }
 }
 
 bool credit_is_tick(const struct timer *t)

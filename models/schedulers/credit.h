@@ -21,6 +21,18 @@ struct credit_params {
     bool idle_ticks; /* before 4.17: ticks go on while a pCPU is idle */
 };
 
+/* Rules that hvsim explain --without can switch off; credit_rule_table names them. */
+enum credit_rule {
+    RULE_BOOST,
+    RULE_UNBOOST,
+    RULE_RATELIMIT,
+    RULE_STEAL,
+    RULE_MIGRATE,
+    RULE_SORT,
+    RULE_CAP
+};
+extern const struct sched_rule credit_rule_table[];
+
 /* What differs between versions, as switches (docs/models/credit.md says what each means). */
 struct credit_rules {
     bool boost_migrated;      /* a wake that ends a migration may boost */
@@ -153,6 +165,7 @@ uint32_t credit_pick_cpu(struct scheduler *s, struct vcpu *v);
 struct decision credit_schedule(struct scheduler *s, struct pcpu *p, sim_time now);
 const char *credit_priority(const struct scheduler *s, const struct vcpu *v);
 int64_t credit_credit(const struct scheduler *s, const struct vcpu *v);
+void credit_queue_text(const struct scheduler *s, const struct pcpu *p, char *text, size_t size);
 bool credit_is_tick(const struct timer *t);
 const char *credit_account_state(const struct vcpu *v);
 

@@ -47,6 +47,8 @@ const struct sched_ops sched_credit = {
     .schedule = credit_schedule,
     .priority = credit_priority,
     .credit = credit_credit,
+    .queue_text = credit_queue_text,
+    .rules = credit_rule_table,
     .is_tick = credit_is_tick,
     .account_state = credit_account_state,
 };

@@ -101,6 +101,7 @@ static struct decision schedule(struct scheduler *s, struct pcpu *p, sim_time no
     (void)now;
     if (!p->current->idle && vcpu_runnable(p->current))
         enqueue(p->current);
+    s->why = list_empty(queue) ? "nothing to run" : "its turn: first in the queue";
     if (list_empty(queue))
         return (struct decision){p->idle, -1};
     first = queue->next;

@@ -152,9 +152,11 @@ static struct decision schedule(struct scheduler *s, struct pcpu *p, sim_time no
     if (e && vcpu_runnable(e->vcpu) && (!e->vcpu->is_running || e->vcpu == prev)) {
         list_remove(&tv_of(e->vcpu)->level2);
         e->vcpu->processor = p->id;
+        s->why = "its slot in the table";
         return (struct decision){e->vcpu, end - now};
     }
     next = level2_take(p);
+    s->why = next ? "second level: its turn in what the slots leave" : "nothing to run";
     if (!next)
         return (struct decision){p->idle, end - now};
     return (struct decision){next, turn < end - now ? turn : end - now};

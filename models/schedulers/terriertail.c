@@ -92,6 +92,7 @@ static struct credit_vcpu *interrupt_phase(struct credit *c, struct credit_pcpu 
     if (cv) {
         cv->red_served = true;
         turn_domain_blue(cv);
+        c->sched->why = "interrupt phase: first red vCPU in the queue no worse than its head";
         return cv;
     }
     cp->state = STATE_IO_A;
@@ -99,13 +100,15 @@ static struct credit_vcpu *interrupt_phase(struct credit *c, struct credit_pcpu 
     return NULL;
 }
 
-static struct credit_vcpu *application_phase(struct credit_pcpu *cp, int16_t least)
+static struct credit_vcpu *application_phase(struct credit *c, struct credit_pcpu *cp,
+                                             int16_t least)
 {
     struct credit_vcpu *cv = find(cp, BLUE, least);
 
     if (cv) {
         cv->blue_served = true;
         cv->color = GREEN;
+        c->sched->why = "application phase: first blue vCPU in the queue no worse than its head";
         return cv;
     }
     cp->no_migration = false;
@@ -142,7 +145,7 @@ static struct decision choose(struct credit *c, struct credit_pcpu *cp, struct v
         slice = p->slice_interrupt;
     }
     if (!next && cp->state == STATE_IO_A) {
-        next = application_phase(cp, least);
+        next = application_phase(c, cp, least);
         slice = p->slice_application;
     }
     if (next) {
@@ -273,6 +276,8 @@ const struct sched_ops sched_terriertail = {
     .network_event = network_event,
     .priority = credit_priority,
     .credit = credit_credit,
+    .queue_text = credit_queue_text,
+    .rules = credit_rule_table,
     .is_tick = credit_is_tick,
     .account_state = credit_account_state,
     .color = color,

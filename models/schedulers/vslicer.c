@@ -49,10 +49,12 @@ static struct decision choose(struct credit *c, struct credit_pcpu *cp, struct v
 
     if (!prev->idle && !sensitive(credit_vcpu(prev)))
         next = first_sensitive(cp, head->pri);
-    if (next)
+    if (next) {
         runq_remove(c, next);
-    else
+        c->sched->why = "latency-sensitive: first of its kind in the queue, after another's turn";
+    } else {
         next = credit_choose(c, cp, head, now);
+    }
     credit_update_idlers(c, cp, next);
     return (struct decision){next->vcpu, sensitive(next) ? p->micro_slice : c->tslice};
 }
@@ -120,6 +122,8 @@ const struct sched_ops sched_vslicer = {
     .schedule = credit_schedule,
     .priority = credit_priority,
     .credit = credit_credit,
+    .queue_text = credit_queue_text,
+    .rules = credit_rule_table,
     .is_tick = credit_is_tick,
     .account_state = credit_account_state,
 };
