@@ -3,6 +3,7 @@
  * A document is cJSON's tree of values beside the lexer's list of places, linked by a hash table
  * from value to place. Overrides graft new values, with places of their own, into the same tree.
  */
+#define _GNU_SOURCE
 #include "sim/json.h"
 
 #include "sim/json_document.h"
@@ -537,27 +538,26 @@ char *json_show(struct json_value v)
     }
 }
 
+static char *place_in_words(struct json_value v)
+{
+    const struct json_place *place = json_place_of(v);
+
+    if (!place)
+        return xstrdup("");
+    return place->flag ? xasprintf("%s: ", place->flag)
+                       : xasprintf("%s:%d:%d: ", v.doc->name, place->line, place->column);
+}
+
 static int error_about(struct json_value v, const char *pointer, struct errors *e, const char *fmt,
                        va_list ap)
 {
-    const struct json_place *place = json_place_of(v);
-    char *text;
-    FILE *out;
-    size_t size;
+    char *place = place_in_words(v), *message;
 
-    out = open_memstream(&text, &size);
-    if (!out)
-        return error_add(e, EXIT_INTERNAL, "out of memory");
-    if (place && place->flag)
-        fprintf(out, "%s: ", place->flag);
-    else if (place)
-        fprintf(out, "%s:%d:%d: ", v.doc->name, place->line, place->column);
-    if (*pointer)
-        fprintf(out, "%s: ", pointer);
-    vfprintf(out, fmt, ap);
-    fclose(out);
-    json_complain(e, "%s", text);
-    free(text);
+    if (vasprintf(&message, fmt, ap) < 0)
+        message = xstrdup(fmt);
+    json_complain(e, "%s%s%s%s", place, pointer, *pointer ? ": " : "", message);
+    free(place);
+    free(message);
     return -1;
 }
 

@@ -5,6 +5,7 @@
  * Whether a value is the default is found by comparing values, not by remembering what was written
  * in the file: so a resolved file, in which everything is written, still gives the same statuses.
  */
+#define _GNU_SOURCE
 #include "sim/params.h"
 
 #include "sim/params_inside.h"
