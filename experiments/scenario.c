@@ -75,7 +75,11 @@ static const struct param scenario_rows[] = {
     {PARAM("duration", DURATION, struct scenario, duration), .def = "10s", .min = "1ms",
      .max = "1000d", .meaning = "Time that is measured, after the warm-up.",
      .status = STATUS_ASSUMED},
-    {PARAM("platform", STRING, struct scenario, platform), .def = "lan-1g.xml",
+    {PARAM("drain", DURATION, struct scenario, drain), .def = "1s", .max = "1h",
+     .meaning = "With clients, the run goes on for this long, so that what was sent late in the "
+                "measured time is answered.",
+     .status = STATUS_ASSUMED},
+    {PARAM("platform", STRING, struct scenario, platform), .def = "one-host.platform.xml",
      .meaning = "SimGrid's platform file: beside the scenario, or one that comes with hvsim.",
      .status = STATUS_ASSUMED},
     {PARAM("network", ENUM, struct scenario, network), .def = "wires", .names = networks,
@@ -135,7 +139,7 @@ static int find_platform(struct scenario *s, const struct json *doc, const char 
     s->platform_file = data_file("library", s->platform);
     if (!s->platform_file)
         json_error_at(doc, "/platform", e,
-                      "no such file: neither %s nor in hvsim's library; \"lan-1g.xml\" is", beside);
+                      "no such file: neither %s nor in hvsim's library; \"one-host.platform.xml\" is", beside);
     free(beside);
     return s->platform_file ? 0 : -1;
 }

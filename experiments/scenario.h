@@ -86,7 +86,7 @@ struct scenario {
     char *title, *question;
     int64_t seed, replications;
     int64_t confidence; /* percent, 1e-9 */
-    sim_time warmup, duration;
+    sim_time warmup, duration, drain;
     char *platform; /* as written */
     int network;    /* enum fleet_network */
     bool exact;

@@ -328,9 +328,9 @@ static void check_networks(const struct check *c, const struct host_spec *h, siz
     for (size_t i = 0; i < h->domains.count; i++)
         if (host_domain(h, i)->network)
             guests += host_domain(h, i)->count;
-    if (guests > NET_GUESTS_MAX)
+    if (guests > ENDPOINTS - 1)
         wrong(c, xasprintf("/hosts/%zu/domains", index),
-              "%lld domains with a network; a host takes %d", (long long)guests, NET_GUESTS_MAX);
+              "%lld domains with a network; a host takes %d", (long long)guests, ENDPOINTS - 1);
     if (h->dom0)
         check_vcpu_number(c, h->dom0, h->network.irq_vcpu,
                           xasprintf("/hosts/%zu/network/irq_vcpu", index));

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "experiments/metrics.h"
+
+#include "sim/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NS_TO_MS 1e6
+
+const char *const subject_kind_names[SUBJECT_KINDS] = {"client", "host", "group", "domain"};
+
+enum {
+    CLIENT = 1 << SUBJECT_CLIENT,
+    HOST = 1 << SUBJECT_HOST,
+    GROUP = 1 << SUBJECT_GROUP,
+    DOMAIN = 1 << SUBJECT_DOMAIN
+};
+
+/* ---- readers -----------------------------------------------------------------------------------
+ */
+
+static struct sample nothing(void)
+{
+    return (struct sample){NAN, 0};
+}
+
+static struct sample of_histogram(const struct histogram *h, const struct metric *m)
+{
+    if (!h || !h->count)
+        return nothing();
+    if (m->estimate == ESTIMATE_MAXIMUM)
+        return (struct sample){(double)h->max / NS_TO_MS, h->count};
+    if (m->estimate == ESTIMATE_MEAN)
+        return (struct sample){histogram_mean(h) / NS_TO_MS, h->count};
+    return (struct sample){histogram_estimate(h, m->q) / NS_TO_MS, h->count};
+}
+
+static struct sample latency(const struct view *v, const struct metric *m)
+{
+    return of_histogram(&v->client->latency, m);
+}
+
+static struct sample intended(const struct view *v, const struct metric *m)
+{
+    return of_histogram(&v->client->intended, m);
+}
+
+static struct sample wake_to_run(const struct view *v, const struct metric *m)
+{
+    return of_histogram(v->wake_to_run, m);
+}
+
+static struct sample per_second(const struct view *v, uint64_t count)
+{
+    return (struct sample){(double)count / v->seconds, count};
+}
+
+static struct sample throughput(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    return per_second(v, v->client->latency.count);
+}
+
+static struct sample failed(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    return per_second(v, v->client->counts.recorded_failed);
+}
+
+static struct sample retransmitted(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    return per_second(v, v->client->counts.retransmitted);
+}
+
+static struct sample refused(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    return per_second(v, v->client->counts.refused);
+}
+
+static struct sample percent_of_time(const struct view *v, sim_time time)
+{
+    return (struct sample){(double)time / 1e9 / v->seconds * 100, v->use.runs};
+}
+
+static struct sample cpu_share(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    return percent_of_time(v, v->use.running);
+}
+
+static struct sample utilisation(const struct view *v, const struct metric *m)
+{
+    struct sample s = percent_of_time(v, v->use.running);
+
+    (void)m;
+    s.value /= v->pcpus;
+    return s;
+}
+
+static struct sample wake_wait(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    return percent_of_time(v, v->use.wake_wait);
+}
+
+static struct sample preempt_wait(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    return percent_of_time(v, v->use.preempt_wait);
+}
+
+static struct sample runs(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    return per_second(v, v->use.runs);
+}
+
+static struct sample moves(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    return per_second(v, v->use.moves);
+}
+
+static const struct domain_use *use_of(const struct world *w, size_t domain)
+{
+    const struct world_domain *wd = &w->domain[domain];
+
+    return &wd->host->meter.use[wd->roster->id];
+}
+
+static struct sample fairness(const struct view *v, const struct metric *m)
+{
+    const struct roster_group *g = &v->world->roster->group[v->subject->index];
+    double *share = xcalloc(g->domains, sizeof *share);
+    struct sample s;
+
+    (void)m;
+    for (size_t i = 0; i < g->domains; i++)
+        share[i] = (double)use_of(v->world, g->first + i)->running;
+    s = (struct sample){jain_index(share, g->domains), g->domains};
+    free(share);
+    return s;
+}
+
+/* ---- the table ---------------------------------------------------------------------------------
+ */
+
+#define QUANTILES(prefix, subjects, reader, what)                                                  \
+    {prefix "_p50",     "ms", "p50", "Half of " what " are below this.", subjects,                 \
+     ESTIMATE_QUANTILE, 0.5,  reader},                                                             \
+        {prefix "_p90",     "ms", "p90", "90 % of " what " are below this.", subjects,             \
+         ESTIMATE_QUANTILE, 0.9,  reader},                                                         \
+        {prefix "_p99",     "ms", "p99", "99 % of " what " are below this.", subjects,             \
+         ESTIMATE_QUANTILE, 0.99, reader},                                                         \
+        {prefix "_p99.9",   "ms",  "p99.9", "99.9 % of " what " are below this.", subjects,        \
+         ESTIMATE_QUANTILE, 0.999, reader},                                                        \
+        {prefix "_max",    "ms", "max", "The largest of " what ".", subjects,                      \
+         ESTIMATE_MAXIMUM, 1,    reader},                                                          \
+    {                                                                                              \
+        prefix "_mean", "ms", "mean", "The mean of " what ".", subjects, ESTIMATE_MEAN, 0, reader  \
+    }
+
+const struct metric metrics[] = {
+    QUANTILES("latency", CLIENT, latency, "latencies, from the send of the request to its reply"),
+    QUANTILES("intended", CLIENT, intended,
+              "latencies, from the date the request was meant to be sent to its reply"),
+    {"throughput", "1/s", "replies/s", "Requests of the measured time that were answered.", CLIENT,
+     ESTIMATE_MEAN, 0, throughput},
+    {"failed", "1/s", "failed/s", "Requests of the measured time that were given up.", CLIENT,
+     ESTIMATE_MEAN, 0, failed},
+    {"retransmitted", "1/s", "resent/s",
+     "Requests sent again after a time-out; of the whole run, per second measured.", CLIENT,
+     ESTIMATE_MEAN, 0, retransmitted},
+    {"refused", "1/s", "refused/s",
+     "Requests that found the client's backlog full; of the whole run, per second measured.",
+     CLIENT, ESTIMATE_MEAN, 0, refused},
+    {"utilisation", "%", "busy", "Share of the host's CPU time given to domains.", HOST,
+     ESTIMATE_MEAN, 0, utilisation},
+    {"cpu_share", "%", "CPU", "CPU time received, in per cent of one pCPU.", GROUP | DOMAIN,
+     ESTIMATE_MEAN, 0, cpu_share},
+    {"wake_wait", "%", "wake wait",
+     "vCPU time spent waiting for a pCPU after waking up, in per cent of one vCPU.", GROUP | DOMAIN,
+     ESTIMATE_MEAN, 0, wake_wait},
+    {"preempt_wait", "%", "preempt wait",
+     "vCPU time spent waiting for a pCPU after having lost it, in per cent of one vCPU.",
+     GROUP | DOMAIN, ESTIMATE_MEAN, 0, preempt_wait},
+    QUANTILES("wake_to_run", GROUP, wake_to_run, "times from a vCPU's waking up to its running"),
+    {"runs", "1/s", "runs/s", "Times that a vCPU was switched in.", HOST | GROUP | DOMAIN,
+     ESTIMATE_MEAN, 0, runs},
+    {"moves", "1/s", "moves/s", "Times that a vCPU was switched in on another pCPU than before.",
+     HOST | GROUP | DOMAIN, ESTIMATE_MEAN, 0, moves},
+    {"fairness", "", "fairness",
+     "Jain's index of the CPU time of the group's domains: 1 if all are equal.", GROUP,
+     ESTIMATE_MEAN, 0, fairness},
+};
+const size_t metric_count = sizeof metrics / sizeof *metrics;
+
+const struct metric *metric_by_name(const char *name)
+{
+    for (size_t i = 0; i < metric_count; i++)
+        if (!strcmp(metrics[i].name, name))
+            return &metrics[i];
+    return NULL;
+}
+
+/* ---- subjects ----------------------------------------------------------------------------------
+ */
+
+static bool concerns(const struct metric *m, const struct subject *s)
+{
+    return m->subjects >> s->kind & 1;
+}
+
+static void add_subject(struct layout *l, enum subject_kind kind, char *name, size_t index,
+                        size_t members)
+{
+    struct subject *s;
+
+    l->subject = xrealloc(l->subject, (l->subjects + 1) * sizeof *l->subject);
+    s = &l->subject[l->subjects++];
+    *s = (struct subject){kind, name, index, members, l->cells};
+    for (size_t i = 0; i < metric_count; i++)
+        l->cells += concerns(&metrics[i], s);
+}
+
+static void add_group(struct layout *l, size_t g)
+{
+    const struct roster *r = l->roster;
+    const struct roster_group *group = &r->group[g];
+    const char *host = r->host[group->host].name;
+
+    add_subject(l, SUBJECT_GROUP, xasprintf("%s/%s", host, group->name), g, group->domains);
+    for (size_t i = 0; i < group->domains && group->domains > 1; i++)
+        add_subject(l, SUBJECT_DOMAIN, xasprintf("%s/%s", host, r->domain[group->first + i].name),
+                    group->first + i, 1);
+}
+
+struct layout *layout_new(const struct scenario *s, const struct roster *r)
+{
+    struct layout *l = xcalloc(1, sizeof *l);
+
+    l->roster = r;
+    for (size_t i = 0; i < s->clients.count; i++)
+        add_subject(l, SUBJECT_CLIENT, xstrdup(scenario_client(s, i)->name), i,
+                    (size_t)scenario_client(s, i)->count);
+    l->clients = l->subjects;
+    for (size_t i = 0; i < r->hosts; i++)
+        add_subject(l, SUBJECT_HOST, xstrdup(r->host[i].name), i, r->host[i].domains);
+    for (size_t i = 0; i < r->groups; i++)
+        add_group(l, i);
+    return l;
+}
+
+void layout_free(struct layout *l)
+{
+    if (!l)
+        return;
+    for (size_t i = 0; i < l->subjects; i++)
+        free(l->subject[i].name);
+    free(l->subject);
+    free(l);
+}
+
+size_t layout_cell(const struct subject *s, const struct metric *m)
+{
+    size_t cell = s->cell;
+
+    if (!concerns(m, s))
+        return SIZE_MAX;
+    for (const struct metric *k = metrics; k < m; k++)
+        cell += concerns(k, s);
+    return cell;
+}
+
+/* ---- reading a world ---------------------------------------------------------------------------
+ */
+
+static void merge_counts(struct client_counts *to, const struct client_counts *from)
+{
+    to->sent += from->sent;
+    to->completed += from->completed;
+    to->failed += from->failed;
+    to->retransmitted += from->retransmitted;
+    to->duplicates += from->duplicates;
+    to->refused += from->refused;
+    to->lost_packets += from->lost_packets;
+    to->recorded += from->recorded;
+    to->recorded_failed += from->recorded_failed;
+    to->phantoms += from->phantoms;
+}
+
+static void merge_clients(const struct world *w, size_t entry, struct client_results *to)
+{
+    for (size_t i = 0; i < w->roster->clients; i++) {
+        const struct client_results *from;
+
+        if (w->roster->client[i].spec_index != entry)
+            continue;
+        from = client_results(w->client[i].client);
+        if (!to->latency.bucket) {
+            histogram_init(&to->latency, from->latency.bits);
+            histogram_init(&to->intended, from->intended.bits);
+            breakdown_init(&to->breakdown);
+        }
+        histogram_merge(&to->latency, &from->latency);
+        histogram_merge(&to->intended, &from->intended);
+        breakdown_merge(&to->breakdown, &from->breakdown);
+        merge_counts(&to->counts, &from->counts);
+    }
+}
+
+static void add_use(struct domain_use *to, const struct domain_use *from)
+{
+    to->running += from->running;
+    to->wake_wait += from->wake_wait;
+    to->preempt_wait += from->preempt_wait;
+    to->runs += from->runs;
+    to->moves += from->moves;
+}
+
+static void view_domains(struct view *v, size_t first, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        add_use(&v->use, use_of(v->world, first + i));
+}
+
+static void view_group(struct view *v)
+{
+    const struct roster_group *g = &v->world->roster->group[v->subject->index];
+    const struct meter *m = &v->world->host[g->host].meter;
+    const struct histogram *h = &m->wake_to_run[use_of(v->world, g->first)->group];
+
+    view_domains(v, g->first, g->domains);
+    v->wake_to_run = h->bucket ? h : NULL;
+}
+
+static void view_host(struct view *v)
+{
+    const struct world_host *wh = &v->world->host[v->subject->index];
+
+    view_domains(v, wh->roster->first_domain, wh->roster->domains);
+    v->pcpus = (uint32_t)wh->roster->spec->pcpus;
+}
+
+void metrics_read(const struct layout *l, const struct world *w, struct client_results *merged,
+                  struct sample *samples)
+{
+    for (size_t i = 0; i < l->subjects; i++) {
+        const struct subject *s = &l->subject[i];
+        struct view v = {.world = w, .subject = s, .seconds = (double)w->scenario->duration / 1e9};
+        struct sample *at = &samples[s->cell];
+
+        if (s->kind == SUBJECT_CLIENT) {
+            merge_clients(w, s->index, &merged[i]);
+            v.client = &merged[i];
+        } else if (s->kind == SUBJECT_GROUP) {
+            view_group(&v);
+        } else if (s->kind == SUBJECT_HOST) {
+            view_host(&v);
+        } else {
+            view_domains(&v, s->index, 1);
+        }
+        for (size_t k = 0; k < metric_count; k++)
+            if (concerns(&metrics[k], s))
+                *at++ = metrics[k].read(&v, &metrics[k]);
+    }
+}
+
+/* ---- replications to one figure ----------------------------------------------------------------
+ */
+
+static struct interval maximum(const double *x, size_t n, double level)
+{
+    struct interval i = {
+        .estimate = NAN, .low = NAN, .high = NAN, .level = level, .none = INTERVAL_MAXIMUM, .n = n};
+
+    for (size_t k = 0; k < n; k++)
+        if (!(i.estimate >= x[k]))
+            i.estimate = x[k];
+    return i;
+}
+
+/* Replications in which there was nothing to observe have no value; then there is no interval. */
+static struct interval incomplete(const double *x, size_t n, double level)
+{
+    struct interval i = {.estimate = NAN,
+                         .low = NAN,
+                         .high = NAN,
+                         .level = level,
+                         .none = INTERVAL_FEW_VALUES,
+                         .n = n};
+    double sum = 0;
+    size_t there = 0;
+
+    for (size_t k = 0; k < n; k++)
+        if (!isnan(x[k])) {
+            sum += x[k];
+            there++;
+        }
+    if (there)
+        i.estimate = sum / (double)there;
+    return i;
+}
+
+struct interval metric_interval(const struct metric *m, const struct sample *samples, size_t n,
+                                double level)
+{
+    double *x = xcalloc(n, sizeof *x);
+    uint64_t *beyond = xcalloc(n, sizeof *beyond);
+    struct interval i;
+    bool complete = n > 0;
+
+    for (size_t k = 0; k < n; k++) {
+        x[k] = samples[k].value;
+        beyond[k] = samples[k].n;
+        complete = complete && !isnan(x[k]);
+    }
+    if (m->estimate == ESTIMATE_MAXIMUM)
+        i = maximum(x, n, level);
+    else if (!complete)
+        i = incomplete(x, n, level);
+    else if (m->estimate == ESTIMATE_QUANTILE)
+        i = interval_quantile_replications(x, beyond, n, m->q, level);
+    else
+        i = interval_mean(x, n, level);
+    free(x);
+    free(beyond);
+    return i;
+}

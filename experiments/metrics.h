@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Metrics as a table: what is measured, of whom, in which unit, and how replications become one
+ * figure with an interval. A new metric is a row in metrics.c.
+ *
+ * Subjects are what metrics are about, in an order that the roster decides: entries of clients,
+ * hosts, entries of domains ("groups"), and the domains of groups that have several. So a
+ * replication's result is a plain array of samples, one for each cell (subject, metric).
+ */
+#ifndef HVSIM_EXPERIMENTS_METRICS_H
+#define HVSIM_EXPERIMENTS_METRICS_H
+
+#include "experiments/world.h"
+#include "sim/interval.h"
+
+enum subject_kind { SUBJECT_CLIENT, SUBJECT_HOST, SUBJECT_GROUP, SUBJECT_DOMAIN, SUBJECT_KINDS };
+
+extern const char *const subject_kind_names[SUBJECT_KINDS]; /* "client", "host", ... */
+
+struct subject {
+    enum subject_kind kind;
+    char *name;     /* "web clients' entry", "xen", "xen/hog" */
+    size_t index;   /* of the client entry, host, group or domain */
+    size_t members; /* clients or domains it stands for */
+    size_t cell;    /* its first */
+};
+
+enum estimate {
+    ESTIMATE_MEAN,     /* a mean per replication; mean of these */
+    ESTIMATE_QUANTILE, /* a quantile per replication; mean of these */
+    ESTIMATE_MAXIMUM   /* the largest of all */
+};
+
+struct view;
+
+/* A value and how many observations it rests on; NAN: there was nothing to observe. */
+struct sample {
+    double value;
+    uint64_t n;
+};
+
+struct metric {
+    const char *name;    /* in results: "latency_p99.9" */
+    const char *unit;    /* "ms", "%", "1/s", or "" */
+    const char *heading; /* in tables */
+    const char *meaning;
+    unsigned subjects; /* bits 1 << SUBJECT_x */
+    enum estimate estimate;
+    double q; /* of a quantile */
+    struct sample (*read)(const struct view *v, const struct metric *m);
+};
+
+extern const struct metric metrics[];
+extern const size_t metric_count;
+
+/* The metric of that name, or NULL. */
+const struct metric *metric_by_name(const char *name);
+
+struct layout {
+    const struct roster *roster;
+    struct subject *subject;
+    size_t subjects, cells, clients; /* clients: subjects of that kind, which come first */
+};
+
+struct layout *layout_new(const struct scenario *s, const struct roster *r);
+void layout_free(struct layout *l);
+
+/* The cell of a metric of a subject, or SIZE_MAX. */
+size_t layout_cell(const struct subject *s, const struct metric *m);
+
+/* What a metric is read from: one subject at the end of a run. */
+struct view {
+    const struct world *world;
+    const struct subject *subject;
+    double seconds; /* measured */
+    /* Clients: all of the entry together. */
+    const struct client_results *client;
+    /* Hosts, groups and domains: all of it together. */
+    struct domain_use use;
+    const struct histogram *wake_to_run; /* groups; NULL: nobody woke */
+    uint32_t pcpus;                      /* hosts */
+};
+
+/* All samples of a world that was closed, in the order of cells. merged[i] takes the results of all
+ * clients of client subject i. */
+void metrics_read(const struct layout *l, const struct world *w, struct client_results *merged,
+                  struct sample *samples);
+
+/* One figure of n replications' samples. */
+struct interval metric_interval(const struct metric *m, const struct sample *samples, size_t n,
+                                double level);
+
+#endif

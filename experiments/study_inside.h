@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of a study share with each other, and with no one else. */
+#ifndef HVSIM_EXPERIMENTS_STUDY_INSIDE_H
+#define HVSIM_EXPERIMENTS_STUDY_INSIDE_H
+
+#include "experiments/study.h"
+
+/* In a child: one replication, its result to `out`. `trace` (NULL: none) is the file for its trace;
+ * `reached` is told how far it is. 0, or -1 with errors. */
+int study_replicate(const struct study *s, const struct variant *v, uint64_t replication,
+                    const char *trace, int64_t *reached, FILE *out, struct errors *e);
+
+/* In a child: build a variant's first world and bind it, to find what is wrong. */
+int study_rehearse(const struct study *s, const struct variant *v, struct errors *e);
+
+/* The one platform of all variants was loaded into this process. */
+bool study_loaded(const struct study *s);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "experiments/world.h"
+
+#include "sim/wire.h"
+#include "workloads/rpc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Domains are created then, at the earliest; as in the reference schedules. */
+#define UP_LEAST NS_PER_MS
+
+/* ---- machines ----------------------------------------------------------------------------------
+ */
+
+static void add_hosts(struct world *w)
+{
+    const struct roster *r = w->roster;
+
+    w->host = xcalloc(r->hosts, sizeof *w->host);
+    w->domain = xcalloc(r->domains, sizeof *w->domain);
+    for (size_t i = 0; i < r->hosts; i++) {
+        struct world_host *wh = &w->host[i];
+
+        wh->roster = &r->host[i];
+        wh->world = w;
+        wh->domain = &w->domain[wh->roster->first_domain];
+        machine_init(&wh->machine, wh->roster->on, &world_host_ops, wh);
+        wh->machine.line_rate = wh->roster->spec->line_rate;
+        fleet_add(&w->fleet, &wh->machine);
+    }
+    for (size_t i = 0; i < r->domains; i++) {
+        w->domain[i].roster = &r->domain[i];
+        w->domain[i].host = &w->host[r->domain[i].host];
+    }
+}
+
+static struct world_load *load_on(struct world *w, const char *on)
+{
+    for (size_t i = 0; i < w->loads; i++)
+        if (!strcmp(w->load[i].on, on))
+            return &w->load[i];
+    w->load[w->loads].on = on;
+    return &w->load[w->loads++];
+}
+
+/* The port of the server that a client means. */
+static uint16_t port_of(const struct client_spec *c, const struct domain_spec *d)
+{
+    for (size_t i = 0; i < d->programs.count && !c->port; i++) {
+        const struct program_spec *p = domain_program(d, i);
+
+        if (p->run.choice->user == &program_rpc)
+            return (uint16_t)((const struct rpc_params *)p->run.data)->port;
+    }
+    return (uint16_t)c->port;
+}
+
+static void add_clients(struct world *w)
+{
+    const struct roster *r = w->roster;
+
+    w->client = xcalloc(r->clients, sizeof *w->client);
+    w->load = xcalloc(r->clients, sizeof *w->load); /* at most; their addresses must not change */
+    for (size_t i = 0; i < r->clients; i++) {
+        struct world_client *wc = &w->client[i];
+        bool several;
+
+        wc->roster = &r->client[i];
+        wc->load = load_on(w, wc->roster->on);
+        wc->server = &w->domain[roster_find(r, wc->roster->spec->to, &several) - r->domain];
+        wc->port = port_of(wc->roster->spec, wc->server->roster->spec);
+        wc->slot = wc->server->connections;
+        wc->server->connections += (uint32_t)wc->roster->spec->load.connections;
+    }
+    for (size_t i = 0; i < w->loads; i++) {
+        machine_init(&w->load[i].machine, w->load[i].on, &client_machine_ops, NULL);
+        fleet_add(&w->fleet, &w->load[i].machine);
+    }
+    for (size_t i = 0; i < r->clients; i++) {
+        struct machine *client = &w->client[i].load->machine;
+        struct machine *server = &w->client[i].server->host->machine;
+
+        fleet_connect(client, server);
+        fleet_connect(server, client);
+    }
+}
+
+static sim_time up_date(const struct scenario *s)
+{
+    sim_time up = UP_LEAST;
+
+    for (size_t i = 0; i < s->hosts.count; i++)
+        if (!s->exact && scenario_host(s, i)->boot_spread > up)
+            up = scenario_host(s, i)->boot_spread;
+    return up;
+}
+
+struct world *world_new(const struct scenario *s, const struct roster *r, uint64_t seed,
+                        uint64_t replication)
+{
+    struct world *w = xcalloc(1, sizeof *w);
+
+    w->scenario = s;
+    w->roster = r;
+    w->seed = seed;
+    w->replication = replication;
+    w->up = up_date(s);
+    w->from = s->warmup;
+    w->until = s->warmup + s->duration;
+    w->end = w->until + (r->clients ? s->drain : 0);
+    fleet_init(&w->fleet);
+    w->fleet.network = (enum fleet_network)s->network;
+    timeline_init(&w->timeline);
+    add_hosts(w);
+    add_clients(w);
+    return w;
+}
+
+/* ---- what lives on them ------------------------------------------------------------------------
+ */
+
+static void build_client(struct world_client *wc)
+{
+    struct world *w = wc->server->host->world;
+    const struct client_spec *spec = wc->roster->spec;
+    sim_time start = spec->start > w->up ? spec->start : w->up;
+    struct rng rng;
+
+    if (!wc->load->host)
+        wc->load->host = client_host_new(&wc->load->machine);
+    wc->client = client_new(wc->load->host, &spec->load, wc->roster->name, w->seed, w->replication);
+    client_target(wc->client, &wc->server->host->machine, wc->server->stack->endpoint, wc->port,
+                  wc->slot);
+    rng_init(&rng, w->seed, w->replication, wc->roster->name, "start");
+    start += (sim_time)rng_below(&rng, (uint64_t)spec->start_spread + 1);
+    client_start(wc->client, start, w->from, w->until);
+}
+
+static int add_actions(struct world *w, struct errors *e)
+{
+    const struct scenario *s = w->scenario;
+    size_t before = e->count;
+
+    for (size_t i = 0; i < s->actions.count; i++) {
+        const struct action_spec *a = scenario_action(s, i);
+
+        timeline_add(&w->timeline, a->at, a->act.choice->name, a->target, a->act.data, e);
+    }
+    return e->count > before ? -1 : timeline_bind(&w->timeline, &w->fleet, w, e);
+}
+
+/* Groups of a host are consecutive in the roster; the meter numbers them from 0. */
+static void init_meter(struct world_host *wh)
+{
+    const struct roster_host *h = wh->roster;
+    size_t first = h->domains ? wh->domain[0].roster->group : 0;
+    size_t last = h->domains ? wh->domain[h->domains - 1].roster->group : 0;
+    uint32_t ids = h->domains ? wh->domain[h->domains - 1].roster->id + 1 : 1;
+
+    meter_init(&wh->meter, ids, (uint32_t)(last - first + 1), wh->world->from, wh->world->until);
+    for (size_t i = 0; i < h->domains; i++)
+        wh->meter.use[wh->domain[i].roster->id].group =
+            (uint32_t)(wh->domain[i].roster->group - first);
+}
+
+int world_build(struct world *w, struct errors *e)
+{
+    for (size_t i = 0; i < w->roster->hosts; i++) {
+        init_meter(&w->host[i]);
+        world_host_boot(&w->host[i], 0);
+    }
+    for (size_t i = 0; i < w->roster->clients; i++)
+        build_client(&w->client[i]);
+    return add_actions(w, e);
+}
+
+int world_close(struct world *w, struct errors *e)
+{
+    size_t before = e->count;
+
+    for (size_t i = 0; i < w->roster->hosts; i++) {
+        struct world_host *wh = &w->host[i];
+
+        wh->machine.queue.now = w->end;
+        world_host_shutdown(wh);
+        if (wh->fault)
+            error_add(e, EXIT_INTERNAL, "host %s: %s", wh->roster->name, wh->fault);
+    }
+    return e->count > before ? -1 : 0;
+}
+
+void world_free(struct world *w)
+{
+    if (!w)
+        return;
+    timeline_free(&w->timeline);
+    for (size_t i = 0; i < w->roster->hosts; i++) {
+        world_host_shutdown(&w->host[i]);
+        meter_free(&w->host[i].meter);
+        free(w->host[i].fault);
+    }
+    for (size_t i = 0; i < w->loads; i++)
+        if (w->load[i].host)
+            client_host_free(w->load[i].host);
+    fleet_free(&w->fleet);
+    for (size_t i = 0; i < w->roster->hosts; i++)
+        machine_free(&w->host[i].machine);
+    for (size_t i = 0; i < w->loads; i++)
+        machine_free(&w->load[i].machine);
+    free(w->host);
+    free(w->domain);
+    free(w->load);
+    free(w->client);
+    free(w);
+}

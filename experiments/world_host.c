@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A Xen host from boot to shutdown: pCPUs come up, pools and domains are made, vCPUs start.
+ *
+ * pCPUs come up at random dates within boot_spread of the boot, because the phase of their ticks
+ * matters (slices and accounting are of equal length and lock in). With "exact" they come up as in
+ * the reference schedules: at 137 us and each 1 us later.
+ */
+#include "experiments/affinity.h"
+#include "experiments/world.h"
+#include "models/schedulers/plugin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EXACT_BOOT (137 * NS_PER_US)
+#define EXACT_STAGGER NS_PER_US
+
+/* When a vCPU is brought up. */
+struct vcpu_start {
+    struct timer timer;
+    struct vcpu *vcpu;
+};
+
+/* "xen1/web", and after the n-th reboot "xen1/web@n": the entity of random streams. */
+static char *entity(const struct world_host *wh, const char *name)
+{
+    if (wh->machine.boots)
+        return xasprintf("%s/%s@%u", wh->roster->name, name, wh->machine.boots);
+    return xasprintf("%s/%s", wh->roster->name, name);
+}
+
+/* ---- pCPUs and pools --------------------------------------------------------------------------
+ */
+
+static int by_date(const void *a, const void *b)
+{
+    sim_time x = *(const sim_time *)a, y = *(const sim_time *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* After a reboot all come up at once: the queue cannot be run ahead then. */
+static void boot_dates(const struct world_host *wh, sim_time boot, uint32_t count, sim_time *date)
+{
+    const struct world *w = wh->world;
+    uint64_t spread = boot ? 0 : (uint64_t)wh->roster->spec->boot_spread;
+    char *name = entity(wh, "boot");
+    struct rng rng;
+
+    rng_init(&rng, w->seed, w->replication, name, "pCPUs");
+    for (uint32_t c = 0; c < count; c++) {
+        sim_time exact = boot ? 0 : EXACT_BOOT + c * EXACT_STAGGER;
+
+        date[c] = boot + (w->scenario->exact ? exact : (sim_time)rng_below(&rng, spread + 1));
+    }
+    qsort(date, count, sizeof *date, by_date);
+    free(name);
+}
+
+static struct cpupool *add_pool(struct host *h, const char *name,
+                                const struct param_variant *scheduler)
+{
+    const struct sched_ops *ops = scheduler->choice->user;
+
+    h->guard |= scheduler_is_plugin(ops);
+    return host_add_pool(h, name, ops, scheduler->data, ops->params ? ops->params->size : 0);
+}
+
+/* The pool of each pCPU, NULL for those in none. */
+static struct cpupool **add_pools(struct host *h, const struct host_spec *spec)
+{
+    struct cpupool **of = xcalloc(h->pcpu_count, sizeof(struct cpupool *));
+
+    for (size_t i = 0; i < spec->pools.count; i++) {
+        const struct pool_spec *p = host_pool(spec, i);
+        struct cpupool *pool =
+            add_pool(h, p->name, p->scheduler.choice ? &p->scheduler : &spec->scheduler);
+
+        for_each_cpu(c, &p->cpus) if (c < h->pcpu_count) of[c] = pool;
+    }
+    if (!spec->pools.count) {
+        struct cpupool *pool = add_pool(h, "Pool-0", &spec->scheduler);
+
+        for (uint32_t c = 0; c < h->pcpu_count; c++)
+            of[c] = pool;
+    }
+    return of;
+}
+
+static void set_speeds(struct host *h, const struct world_host *wh)
+{
+    const struct param_list *speeds = &wh->roster->spec->speeds;
+    const int64_t *percent = speeds->item;
+    double now = wh->machine.nominal_speed > 0 ? wh->machine.speed / wh->machine.nominal_speed : 1;
+
+    for (uint32_t c = 0; c < h->pcpu_count; c++) {
+        int64_t p = !speeds->count ? 100 : speeds->count == 1 ? percent[0] : percent[c];
+
+        pcpu_set_speed(&h->pcpu[c], (uint32_t)(SPEED_ONE * (double)p / 100 * now));
+    }
+}
+
+static void boot_pcpus(struct world_host *wh, sim_time boot)
+{
+    struct host *h = wh->host;
+    struct queue *q = &wh->machine.queue;
+    struct cpupool **pool = add_pools(h, wh->roster->spec);
+    sim_time *date = xcalloc(h->pcpu_count, sizeof *date);
+
+    boot_dates(wh, boot, h->pcpu_count, date);
+    for (uint32_t c = 0; c < h->pcpu_count; c++) {
+        if (!pool[c])
+            continue;
+        if (!wh->world->scenario->exact && !boot)
+            queue_run(q, date[c]);
+        q->now = date[c];
+        pool_add_pcpu(pool[c], &h->pcpu[c]);
+        if (wh->world->scenario->exact)
+            h->pcpu[c].idle->last_switch = date[0]; /* all idle vCPUs exist by then */
+    }
+    host_settle(h);
+    free(date);
+    free(pool);
+}
+
+/* ---- domains -----------------------------------------------------------------------------------
+ */
+
+static void start_fire(struct timer *t, sim_time now)
+{
+    struct vcpu_start *s = container_of(t, struct vcpu_start, timer);
+
+    (void)now;
+    vcpu_host(s->vcpu)->executing = s->vcpu->processor;
+    vcpu_start(s->vcpu);
+}
+
+static struct cpupool *pool_named(const struct host *h, const char *name)
+{
+    for (uint32_t i = 0; name && i < h->pool_count; i++)
+        if (!strcmp(h->pool[i]->name, name))
+            return h->pool[i];
+    return h->pool[0];
+}
+
+static void set_affinity(struct vcpu *v, const cpumask *hard, const cpumask *soft)
+{
+    const cpumask *new_hard = cpu_list_is_all(hard) ? NULL : hard;
+    const cpumask *new_soft = cpu_list_is_all(soft) ? NULL : soft;
+
+    if (new_hard || new_soft)
+        vcpu_set_affinity(v, new_hard, new_soft);
+}
+
+static void set_parameters(struct vcpu *v, const struct param_variant *set)
+{
+    struct scheduler *s = vcpu_scheduler(v);
+
+    if (set->choice && set->choice->user == s->ops && s->ops->adjust_vcpu && set->data)
+        s->ops->adjust_vcpu(s, v, set->data);
+}
+
+static void add_vcpu(struct world_domain *wd)
+{
+    const struct domain_spec *spec = wd->roster->spec;
+    struct vcpu *v = guest_add_vcpu(wd->guest);
+
+    set_affinity(v, &spec->hard, &spec->soft);
+    for (size_t i = 0; i < spec->per_vcpu.count; i++) {
+        const struct vcpu_spec *exception = domain_exception(spec, i);
+
+        if (v->id >= MAX_PCPUS ? !cpu_list_is_all(&exception->vcpus)
+                               : !cpumask_test(&exception->vcpus, v->id))
+            continue;
+        set_affinity(v, &exception->hard, &exception->soft);
+        set_parameters(v, &exception->set);
+    }
+}
+
+static void add_program(struct world_domain *wd, const struct program_spec *p)
+{
+    const struct program *program = p->run.choice->user;
+
+    for (uint32_t i = 0; i < wd->domain->vcpu_count; i++)
+        if (p->vcpu < 0 || (uint32_t)p->vcpu == i)
+            guest_add_thread(&wd->guest->vcpu[i], program, p->run.data,
+                             p->name ? p->name : program->name, (enum thread_class)p->class,
+                             (uint8_t)p->priority);
+}
+
+/* Its vCPUs start together, at its date and a random time later. */
+static void arm_start(struct world_domain *wd, sim_time boot)
+{
+    const struct domain_spec *spec = wd->roster->spec;
+    struct world_host *wh = wd->host;
+    const struct world *w = wh->world;
+    char *name = entity(wh, wd->roster->name);
+    sim_time start = spec->start, now = wh->machine.queue.now;
+    struct rng rng;
+
+    rng_init(&rng, w->seed, w->replication, name, "start");
+    if (boot || start < now)
+        start = now;
+    start += (sim_time)rng_below(&rng, (uint64_t)spec->start_spread + 1);
+    wd->start = xcalloc(wd->domain->vcpu_count, sizeof *wd->start);
+    for (uint32_t i = 0; i < wd->domain->vcpu_count; i++) {
+        struct vcpu_start *s = &wd->start[i];
+
+        timer_init(&s->timer, start_fire);
+        s->vcpu = wd->domain->vcpu[i];
+        queue_arm_key(&wh->machine.queue, &s->timer, start, RANK_EXTERNAL, s->vcpu->index);
+    }
+    free(name);
+}
+
+/* dom0 comes first and brings the host's network. */
+static void add_network(struct world_domain *wd)
+{
+    struct world_host *wh = wd->host;
+    const struct domain_spec *spec = wd->roster->spec;
+
+    if (!wd->roster->id && wh->roster->spec->dom0 && wh->world->loads) {
+        wh->net = host_net_new(&wh->machine, wd->guest, &wh->roster->spec->network);
+        wd->stack = host_net_dom0(wh->net);
+    } else if (spec->network && wh->net) {
+        wd->stack = host_net_add_guest(wh->net, wd->guest, spec->network);
+    }
+}
+
+static void add_domain(struct world_domain *wd, sim_time boot)
+{
+    const struct domain_spec *spec = wd->roster->spec;
+    struct host *h = wd->host->host;
+
+    wd->domain = domain_create(pool_named(h, spec->pool), wd->roster->id, wd->roster->name,
+                               (uint32_t)spec->weight, (uint32_t)spec->cap);
+    wd->guest = guest_new(wd->domain, (uint32_t)spec->vcpus);
+    wd->guest->costs = spec->costs;
+    if (wd->host->world->scenario->exact)
+        wd->guest->costs = (struct guest_costs){0}; /* the tick too */
+    for (int64_t i = 0; i < spec->vcpus; i++)
+        add_vcpu(wd);
+    add_network(wd);
+    for (size_t i = 0; i < spec->programs.count; i++)
+        add_program(wd, domain_program(spec, i));
+    arm_start(wd, boot);
+}
+
+/* ---- the host ----------------------------------------------------------------------------------
+ */
+
+void world_host_boot(struct world_host *wh, sim_time boot)
+{
+    const struct host_spec *spec = wh->roster->spec;
+    struct queue *q = &wh->machine.queue;
+
+    wh->host =
+        host_new(q, wh->roster->name, (uint32_t)spec->pcpus, (uint32_t)spec->threads_per_core,
+                 (uint32_t)spec->cores_per_socket, (uint32_t)spec->sockets_per_node);
+    wh->host->version = xen_versions[spec->xen];
+    wh->host->costs = spec->costs;
+    boot_pcpus(wh, boot);
+    if (!boot) {
+        if (!wh->world->scenario->exact)
+            queue_run(q, wh->world->up);
+        q->now = wh->world->up;
+    }
+    wh->host->executing = 0;
+    for (size_t i = 0; i < wh->roster->domains; i++)
+        add_domain(&wh->domain[i], boot);
+    set_speeds(wh->host, wh);
+    meter_attach(&wh->meter, wh->host);
+}
+
+void world_host_shutdown(struct world_host *wh)
+{
+    if (!wh->host)
+        return;
+    if (wh->host->fault && !wh->fault)
+        wh->fault = xstrdup(wh->host->fault);
+    meter_close(&wh->meter, wh->host);
+    for (size_t i = 0; i < wh->roster->domains; i++) {
+        struct world_domain *wd = &wh->domain[i];
+
+        for (uint32_t k = 0; k < wd->domain->vcpu_count; k++)
+            queue_cancel(&wh->machine.queue, &wd->start[k].timer);
+        free(wd->start);
+        wd->start = NULL;
+    }
+    if (wh->net)
+        host_net_free(wh->net);
+    wh->net = NULL;
+    host_free(wh->host);
+    wh->host = NULL;
+    for (size_t i = 0; i < wh->roster->domains; i++) {
+        guest_free(wh->domain[i].guest);
+        wh->domain[i].guest = NULL;
+        wh->domain[i].domain = NULL;
+        wh->domain[i].stack = NULL;
+    }
+}
+
+/* ---- what the machine tells ---------------------------------------------------------------------
+ */
+
+static void arrival(struct machine *m, struct packet *p)
+{
+    struct world_host *wh = m->model;
+
+    if (wh->net)
+        host_net_receive(wh->net, p);
+    else
+        packet_free(p);
+}
+
+static void failed(struct machine *m, sim_time now)
+{
+    (void)now;
+    world_host_shutdown(m->model);
+}
+
+static void rebooted(struct machine *m, sim_time now)
+{
+    world_host_boot(m->model, now);
+}
+
+static void speed_changed(struct machine *m, sim_time now)
+{
+    struct world_host *wh = m->model;
+
+    (void)now;
+    if (wh->host)
+        set_speeds(wh->host, wh);
+}
+
+const struct machine_ops world_host_ops = {
+    .arrival = arrival, .failed = failed, .rebooted = rebooted, .speed_changed = speed_changed};
