@@ -138,8 +138,10 @@ static int find_platform(struct scenario *s, const struct json *doc, const char 
     }
     s->platform_file = data_file("library", s->platform);
     if (!s->platform_file)
-        json_error_at(doc, "/platform", e,
-                      "no such file: neither %s nor in hvsim's library; \"one-host.platform.xml\" is", beside);
+        json_error_at(
+            doc, "/platform", e,
+            "no such file: neither %s nor in hvsim's library; \"one-host.platform.xml\" is",
+            beside);
     free(beside);
     return s->platform_file ? 0 : -1;
 }

@@ -164,6 +164,9 @@ static inline struct action_spec *scenario_action(const struct scenario *s, size
 /* The k-th of `count` things of that name; caller frees. */
 char *counted_name(const char *name, int64_t count, int64_t k);
 
+/* The port of a program that serves. */
+int64_t program_port(const struct program_spec *p);
+
 /* ---- tables used by others ------------------------------------------------------------------ */
 
 extern const struct param_table host_table;

@@ -11,7 +11,7 @@
 #include "experiments/scenario.h"
 #include "models/schedulers/scheduler.h"
 #include "sim/faults.h"
-#include "workloads/rpc.h"
+#include "workloads/programs.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -268,6 +268,17 @@ static void check_vcpu_number(const struct check *c, const struct domain_spec *d
         free(pointer);
 }
 
+static void check_program(const struct check *c, const struct domain_spec *d,
+                          const struct program_spec *p, char *base)
+{
+    check_vcpu_number(c, d, p->vcpu, xasprintf("%s/vcpu", base));
+    if (d->name && !d->network && p->run.choice && program_serves(p->run.choice->user))
+        wrong(c, xasprintf("%s/run", base),
+              "\"%s\" serves requests, but the domain has no network: add \"network\": {} to it",
+              p->run.choice->name);
+    free(base);
+}
+
 static void check_domain(const struct check *c, const struct host_spec *h,
                          const struct domain_spec *d, const char *base)
 {
@@ -284,8 +295,7 @@ static void check_domain(const struct check *c, const struct host_spec *h,
         wrong(c, xasprintf("%s/network", base),
               "a network needs a dom0 on the host: add \"dom0\": {} to it");
     for (size_t i = 0; i < d->programs.count; i++)
-        check_vcpu_number(c, d, domain_program(d, i)->vcpu,
-                          xasprintf("%s/programs/%zu/vcpu", base, i));
+        check_program(c, d, domain_program(d, i), xasprintf("%s/programs/%zu", base, i));
     for (size_t i = 0; i < d->per_vcpu.count; i++) {
         const struct vcpu_spec *v = domain_exception(d, i);
         char *below = xasprintf("%s/per_vcpu/%zu", base, i);
@@ -336,6 +346,16 @@ static void check_networks(const struct check *c, const struct host_spec *h, siz
                           xasprintf("/hosts/%zu/network/irq_vcpu", index));
 }
 
+int64_t program_port(const struct program_spec *p)
+{
+    const struct param_table *t = ((const struct program *)p->run.choice->user)->params;
+
+    for (size_t i = 0; t && i < t->count; i++)
+        if (!strcmp(t->row[i].name, "port") && t->row[i].size == sizeof(int64_t))
+            return *(const int64_t *)(const void *)((const char *)p->run.data + t->row[i].offset);
+    return 0;
+}
+
 /* ---- references to domains ---------------------------------------------------------------------
  */
 
@@ -382,23 +402,21 @@ static void check_client(const struct check *c, const struct client_spec *client
     }
     for (size_t i = 0; i < d->spec->programs.count; i++) {
         const struct program_spec *p = domain_program(d->spec, i);
-        const struct rpc_params *rpc = p->run.data;
 
         if (!p->run.choice) { /* not read: it may have been the server */
             free(pointer);
             return;
         }
-        if (p->run.choice->user != &program_rpc)
+        if (!program_serves(p->run.choice->user))
             continue;
         servers++;
-        fitting += rpc->port == client->port;
+        fitting += program_port(p) == client->port;
     }
     if (!d->spec->network && d->id)
         wrong(c, xstrdup(pointer), "domain \"%s\" has no network: add \"network\": {} to it",
               client->to);
     if (!servers)
-        wrong(c, xstrdup(pointer), "no program of domain \"%s\" is a server (type \"%s\")",
-              client->to, program_rpc.name);
+        wrong(c, xstrdup(pointer), "no program of domain \"%s\" is a server", client->to);
     else if (client->port ? fitting != 1 : servers > 1)
         wrong(c, xasprintf("/clients/%zu/port", index),
               client->port ? "no server of domain \"%s\" has port %lld"

@@ -2,7 +2,7 @@
 #include "experiments/world.h"
 
 #include "sim/wire.h"
-#include "workloads/rpc.h"
+#include "workloads/programs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,8 +50,8 @@ static uint16_t port_of(const struct client_spec *c, const struct domain_spec *d
     for (size_t i = 0; i < d->programs.count && !c->port; i++) {
         const struct program_spec *p = domain_program(d, i);
 
-        if (p->run.choice->user == &program_rpc)
-            return (uint16_t)((const struct rpc_params *)p->run.data)->port;
+        if (program_serves(p->run.choice->user))
+            return (uint16_t)program_port(p);
     }
     return (uint16_t)c->port;
 }

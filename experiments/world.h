@@ -38,6 +38,8 @@ struct world_host {
     struct host_net *net;
     struct world_domain *domain; /* the first of its domains */
     struct meter meter;
+    char **text; /* names that others keep */
+    size_t texts;
     char *fault;     /* a rule that its scheduler broke; NULL: none */
     sim_time asleep; /* measured time during which it was off */
 };

@@ -9,6 +9,7 @@
 #include "experiments/affinity.h"
 #include "experiments/world.h"
 #include "models/schedulers/plugin.h"
+#include "workloads/programs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -178,15 +179,49 @@ static void add_vcpu(struct world_domain *wd)
     }
 }
 
-static void add_program(struct world_domain *wd, const struct program_spec *p)
+/* A string that lives as long as the host. */
+static const char *keep(struct world_host *wh, char *text)
+{
+    wh->text = xrealloc(wh->text, (wh->texts + 1) * sizeof *wh->text);
+    return wh->text[wh->texts++] = text;
+}
+
+static void start_program(struct world_domain *wd, const struct program_spec *p, uint32_t vcpu,
+                          char *name)
 {
     const struct program *program = p->run.choice->user;
+    const struct world *w = wd->host->world;
+    char *below = xasprintf("%s/%s", wd->roster->name, name);
+    struct program_site site = {.guest = wd->guest,
+                                .vcpu = vcpu,
+                                .class = (enum thread_class)p->class,
+                                .priority = (uint8_t)p->priority,
+                                .entity = keep(wd->host, entity(wd->host, below)),
+                                .seed = w->seed,
+                                .replication = w->replication,
+                                .stack = wd->stack,
+                                .connections = wd->connections};
 
-    for (uint32_t i = 0; i < wd->domain->vcpu_count; i++)
-        if (p->vcpu < 0 || (uint32_t)p->vcpu == i)
-            guest_add_thread(&wd->guest->vcpu[i], program, p->run.data,
-                             p->name ? p->name : program->name, (enum thread_class)p->class,
-                             (uint8_t)p->priority);
+    program_start(program, p->run.data, &site);
+    free(below);
+    free(name);
+}
+
+/* One instance on each vCPU, or on the one that is given. A server has threads of its own for the
+ * others. */
+static void add_program(struct world_domain *wd, const struct program_spec *p, size_t index)
+{
+    const struct program *program = p->run.choice->user;
+    const char *name = p->name ? p->name : program->name;
+    uint32_t vcpus = wd->domain->vcpu_count;
+    bool all = p->vcpu < 0 && !program_serves(program);
+
+    if (!all) {
+        start_program(wd, p, p->vcpu < 0 ? 0 : (uint32_t)p->vcpu, xasprintf("%s.%zu", name, index));
+        return;
+    }
+    for (uint32_t i = 0; i < vcpus; i++)
+        start_program(wd, p, i, xasprintf("%s.%zu.%u", name, index, i));
 }
 
 /* Its vCPUs start together, at its date and a random time later. */
@@ -243,7 +278,7 @@ static void add_domain(struct world_domain *wd, sim_time boot)
         add_vcpu(wd);
     add_network(wd);
     for (size_t i = 0; i < spec->programs.count; i++)
-        add_program(wd, domain_program(spec, i));
+        add_program(wd, domain_program(spec, i), i);
     arm_start(wd, boot);
 }
 
@@ -299,6 +334,11 @@ void world_host_shutdown(struct world_host *wh)
         wh->domain[i].domain = NULL;
         wh->domain[i].stack = NULL;
     }
+    for (size_t i = 0; i < wh->texts; i++)
+        free(wh->text[i]);
+    free(wh->text);
+    wh->text = NULL;
+    wh->texts = 0;
 }
 
 /* ---- what the machine tells ---------------------------------------------------------------------
