@@ -416,8 +416,11 @@ struct schedule_counts schedule_world_run(struct schedule_world *w)
         queue_due(q, now, count_cause, &c);
         n.instants++;
         n.ties += (c.ticks > 0) + c.others > 1;
-        while (queue_next(q) == now)
+        while (queue_next(q) == now) {
+            if (timer_rank(queue_first(q)) == RANK_LATE)
+                n.instants++; /* of its own, though at the same date */
             queue_step(q);
+        }
     }
     q->now = w->duration;
     for (uint32_t c = 0; c < w->host->pcpu_count; c++)

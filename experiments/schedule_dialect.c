@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Per scheduler: how a reference schedule gives its parameters. */
 #include "experiments/schedule_case.h"
+#include "models/schedulers/arinc653.h"
 #include "models/schedulers/credit.h"
 #include "models/schedulers/credit2.h"
+#include "models/schedulers/rtds.h"
 #include "sim/json.h"
 
 #include <string.h>
@@ -55,9 +57,55 @@ static void credit2_params(void *params, struct json_value root)
     set_by_name("credit2", "runqueue", json_string(json_member(root, "credit2_runqueue")), params);
 }
 
+/* "rtds" of the vCPU, or of its domain. */
+static void rtds_vcpu(struct vcpu *v, struct json_value domain, struct json_value vcpu)
+{
+    const struct sched_ops *ops = vcpu_scheduler(v)->ops;
+    struct json_value j = json_member(vcpu, "rtds");
+    struct rtds_vcpu_params p;
+    int64_t extratime;
+
+    if (!json_exists(j))
+        j = json_member(domain, "rtds");
+    if (!json_exists(j))
+        return;
+    params_defaults(ops->vcpu_params, &p);
+    p.period = micros(j, "period_us", p.period);
+    p.budget = micros(j, "budget_us", p.budget);
+    if (json_integer(json_member(j, "extratime"), &extratime) == 0)
+        p.extratime = extratime != 0;
+    ops->adjust_vcpu(vcpu_scheduler(v), v, &p);
+}
+
+/* "arinc653": {major_frame_us, entries: [[domain, vcpu, us], ...]} */
+static void arinc653_finish(struct host *h, struct json_value root)
+{
+    struct json_value table = json_member(root, "arinc653");
+    struct arinc653_entry entry[ARINC653_ENTRIES];
+    uint32_t count = 0;
+
+    if (!json_exists(table))
+        return;
+    JSON_FOR_EACH(row, json_member(table, "entries"))
+    {
+        int64_t number[3];
+
+        for (size_t i = 0; i < 3; i++)
+            if (json_integer(json_element(row, i), &number[i]))
+                number[i] = 0;
+        if (count < ARINC653_ENTRIES)
+            entry[count++] = (struct arinc653_entry){.id = (uint32_t)number[0],
+                                                     .vcpu = (uint32_t)number[1],
+                                                     .runtime = number[2] * NS_PER_US};
+    }
+    arinc653_set_table(h->pool[0]->scheduler, entry, count, micros(table, "major_frame_us", 0));
+}
+
 static const struct schedule_dialect dialects[] = {
+    {.scheduler = "arinc653", .finish = arinc653_finish},
     {.scheduler = "credit", .params = credit_params},
     {.scheduler = "credit2", .weights_last = true, .params = credit2_params},
+    {.scheduler = "rtds", .vcpu = rtds_vcpu},
     {.scheduler = "terriertail", .params = terriertail_params},
 };
 

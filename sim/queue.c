@@ -143,6 +143,11 @@ void queue_cancel_unless(struct queue *q, bool (*keep)(struct timer *t, void *ar
         sift_down(q, slot, q->heap[slot]);
 }
 
+const struct timer *queue_first(const struct queue *q)
+{
+    return q->count ? q->heap[1].timer : NULL;
+}
+
 sim_time queue_next(const struct queue *q)
 {
     return q->count && !q->stopped ? q->heap[1].when : SIM_NEVER;

@@ -22,6 +22,7 @@ enum rank {
     RANK_EXTERNAL, /* events from outside, in the order of the scenario */
     RANK_BURST,    /* the running vCPU's burst is complete, by pCPU */
     RANK_SETTLE,   /* pending reschedules */
+    RANK_LATE,     /* timers set to a date that had passed: once all else of this date is done */
 };
 
 struct timer;
@@ -77,6 +78,9 @@ void queue_cancel(struct queue *q, struct timer *t);
 
 /* Date of the first event, SIM_NEVER when empty. */
 sim_time queue_next(const struct queue *q);
+
+/* The first event; NULL when empty. */
+const struct timer *queue_first(const struct queue *q);
 
 /* Cancel every timer that `keep` does not want to keep. O(n). */
 void queue_cancel_unless(struct queue *q, bool (*keep)(struct timer *t, void *arg), void *arg);

@@ -282,6 +282,10 @@ void host_arm(struct host *h, struct timer *t, sim_time when)
 {
     sim_time slop = h->costs.timer_slop;
 
+    if (when < h->queue->now) {
+        queue_arm_key(h->queue, t, when, RANK_LATE, 0);
+        return;
+    }
     if (slop > 0 && when > h->queue->now)
         when = (when + slop - 1) / slop * slop;
     queue_arm(h->queue, t, when);

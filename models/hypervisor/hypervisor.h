@@ -365,7 +365,8 @@ void pcpu_reschedule(struct pcpu *p);
 /* Change its speed now, in units of 2^-16 of nominal; at any time. */
 void pcpu_set_speed(struct pcpu *p, uint32_t speed);
 
-/* Arm a hypervisor timer: fires at `when`, or later by the host's timer slop. */
+/* Arm a hypervisor timer: fires at `when`, or later by the host's timer slop; at once, but after
+ * all else of the present date, if `when` has passed. */
 void host_arm(struct host *h, struct timer *t, sim_time when);
 
 /* A scheduler broke a rule: note it (the first counts) and stop the host's queue for good. */

@@ -73,7 +73,8 @@ struct host;
     X(RT_BUDGET_BURN, "budget_burn", "budget", "delta", "level", "extratime")                      \
     X(NULL_ASSIGN, "assign", "cpu", 0, 0, 0)                                                       \
     X(NULL_DEASSIGN, "deassign", "cpu", 0, 0, 0)                                                   \
-    X(NULL_MIGRATE, "null_migrate", "cpu | new << 16", 0, 0, 0)
+    X(NULL_MIGRATE, "null_migrate", "cpu | new << 16", 0, 0, 0)                                    \
+    X(NULL_SCHEDULE, "null_schedule", 0, 0, 0, 0)
 
 enum observation_kind {
 #define X(name, ...) OBS_##name,

@@ -7,7 +7,8 @@
 #include <string.h>
 
 static const struct sched_ops *const schedulers[] = {
-    &sched_credit, &sched_credit2, &sched_terriertail, &sched_rr, &sched_vslicer, &sched_tableau,
+    &sched_credit,      &sched_credit2, &sched_rtds,    &sched_null,    &sched_arinc653,
+    &sched_terriertail, &sched_rr,      &sched_vslicer, &sched_tableau,
 };
 
 enum { BUILT_IN = sizeof schedulers / sizeof *schedulers, PLUGINS_MAX = 16 };

@@ -7,6 +7,9 @@
 
 extern const struct sched_ops sched_credit;
 extern const struct sched_ops sched_credit2;
+extern const struct sched_ops sched_rtds;
+extern const struct sched_ops sched_null;
+extern const struct sched_ops sched_arinc653;
 extern const struct sched_ops sched_terriertail;
 extern const struct sched_ops sched_rr;
 extern const struct sched_ops sched_vslicer;
