@@ -27,8 +27,9 @@
  *
  * The client machine's own costs are delays: it is taken to have CPUs enough.
  *
- * Lost requests: after `timeout` (doubling, as TCP's retransmission time-out) a request is sent
- * again, `retries` times; then it has failed and the connection goes on. A failed request is
+ * Lost requests: without a reply for the retransmission time-out (RFC 6298, with Linux's least
+ * deviation: smoothed round-trip time + max(timeout, 4 deviations), doubled each time) a request is
+ * sent again, `retries` times; then it has failed and the connection goes on. A failed request is
  * counted, and recorded in neither histogram. Memory is bounded: an open loop keeps at most
  * `backlog` waiting requests, further ones are counted as refused.
  *
@@ -57,15 +58,18 @@ struct client_params {
     struct distribution demand;         /* CPU time of the service, ns */
     struct distribution request, reply; /* bytes on the wire, framing included */
     struct distribution send, receive; /* the client's own delays: program to NIC, NIC to program */
-    sim_time timeout;
+    sim_time timeout;                  /* 0: wait for ever */
     int64_t retries;
 };
 extern const struct param_table client_table;
 
 struct client_counts {
-    uint64_t sent, completed, failed, retransmitted, duplicates, refused, lost_packets;
-    /* of those sent within the recorded time: */
-    uint64_t recorded, recorded_failed, phantoms;
+    uint64_t sent, completed, failed;
+    uint64_t refused;                   /* the backlog was full */
+    uint64_t retransmitted, duplicates; /* copies sent; answers that came again or too late */
+    /* Of the requests that were meant to be sent within the recorded time: */
+    uint64_t recorded_sent, recorded, recorded_failed; /* sent; completed; failed */
+    uint64_t phantoms; /* entries of `intended` that no request stands behind */
 };
 
 struct client_results {
@@ -96,8 +100,7 @@ void client_start(struct client *c, sim_time start, sim_time from, sim_time unti
 
 const struct client_results *client_results(const struct client *c);
 
-/* Requests on their way or waiting now: sent = completed + failed + outstanding (duplicates
- * aside). */
+/* Requests sent and neither answered nor failed: sent = completed + failed + outstanding. */
 uint64_t client_outstanding(const struct client *c);
 
 #endif

@@ -65,6 +65,7 @@ struct thread {
     uint8_t priority;    /* CLASS_FIFO: higher first */
     bool ready;          /* its operation is complete, or it computes */
     struct thread *next; /* in the guest's list of all */
+    struct thread *sibling; /* next of the same program's threads */
     uint32_t user;       /* for the program's owner */
     void *user_data;
 };
