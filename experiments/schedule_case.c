@@ -274,7 +274,7 @@ static int read_domain(struct schedule_world *w, struct cpupool *pool, struct js
         s->vcpu = v;
         queue_arm_key(&w->queue, &s->timer, start, RANK_EXTERNAL, KEY_START + v->index);
     }
-    if (dialect->weights_last && (weight != DEFAULT_WEIGHT || cap))
+    if (dialect->weights_last)
         domain_set(dom, weight, cap);
     return 0;
 }

@@ -35,7 +35,7 @@ static void credit_params(void *params, struct json_value root)
     int64_t ms, ticks;
 
     if (json_integer(json_member(root, "tslice_ms"), &ms) == 0)
-        p->tslice = ms * NS_PER_MS;
+        p->tslice = (ms < 1 || ms > 1000 ? 30 : ms) * NS_PER_MS; /* as Xen corrects it */
     p->ratelimit = micros(root, "ratelimit_us", p->ratelimit);
     p->migration_delay = micros(root, "migration_delay_us", p->migration_delay);
     if (json_integer(json_member(root, "idle_ticks"), &ticks) == 0)

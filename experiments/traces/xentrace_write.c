@@ -14,7 +14,8 @@ enum { FLUSH_PERIOD_MS = 100, FLUSH_BYTES = 1 << 20, WINDOW_BYTES = 1 << 16 };
  * of the core). Layout, one letter per word or words:
  *   d  domain, vCPU       V  vCPU | domain << 16     0 1 2 3  low word of that argument
  *   Q0 .. Q3 as q r s t   both words of argument 0 .. 3, low first
- *   P  executing pCPU | argument 0 << 24
+ *   P  executing pCPU | argument 0 << 24           R  the same of RTDS, with argument 1 << 24
+ *   M  argument 0 | argument 1 << 16               N  executing pCPU << 16, then V or -1
  */
 struct row {
     enum observation_kind kind;
@@ -49,10 +50,12 @@ static const struct row rows[] = {
     {OBS_TICKLE, CREDIT2, XT_CSCHED2_TICKLE, "0"},
     {OBS_RESET, CREDIT2, XT_CSCHED2_CREDIT_RESET, "V01"},
     {OBS_C2_RUNQ_ASSIGN, CREDIT2, XT_CSCHED2_RUNQ_ASSIGN, "V0"},
+    {OBS_C2_UPDATE_LOAD, CREDIT2, XT_CSCHED2_UPDATE_LOAD, ""},
     {OBS_C2_UNIT_LOAD, CREDIT2, XT_CSCHED2_UPDATE_UNIT_LOAD, "qV1"},
-    {OBS_C2_RUNQ_LOAD, CREDIT2, XT_CSCHED2_UPDATE_RUNQ_LOAD, "qr2"},
+    {OBS_C2_RUNQ_LOAD, CREDIT2, XT_CSCHED2_UPDATE_RUNQ_LOAD, "qr23"},
     {OBS_C2_TICKLE_NEW, CREDIT2, XT_CSCHED2_TICKLE_NEW, "V01"},
     {OBS_C2_MAX_WEIGHT, CREDIT2, XT_CSCHED2_RUNQ_MAX_WEIGHT, "0"},
+    {OBS_RQ_MIGRATE, CREDIT2, XT_CSCHED2_MIGRATE, "VM"},
     {OBS_C2_LOAD_CHECK, CREDIT2, XT_CSCHED2_LOAD_CHECK, "01"},
     {OBS_C2_LOAD_BALANCE, CREDIT2, XT_CSCHED2_LOAD_BALANCE, "qr2"},
     {OBS_C2_PICKED_CPU, CREDIT2, XT_CSCHED2_PICKED_CPU, "qV1"},
@@ -60,6 +63,7 @@ static const struct row rows[] = {
     {OBS_C2_RUNQ_CAND_CHECK, CREDIT2, XT_CSCHED2_RUNQ_CAND_CHECK, "V"},
     {OBS_C2_SCHEDULE, CREDIT2, XT_CSCHED2_SCHEDULE, "01"},
     {OBS_RATELIMIT, CREDIT2, XT_CSCHED2_RATELIMIT, "V0"},
+    {OBS_DECIDE, RTDS, XT_RTDS_SCHEDULE, "R"},
     {OBS_TICKLE, RTDS, XT_RTDS_TICKLE, "0"},
     {OBS_RT_RUNQ_PICK, RTDS, XT_RTDS_RUNQ_PICK, "Vqr"},
     {OBS_RT_BUDGET_BURN, RTDS, XT_RTDS_BUDGET_BURN, "Vq123"},
@@ -68,6 +72,7 @@ static const struct row rows[] = {
     {OBS_NULL_ASSIGN, SNULL, XT_SNULL_UNIT_ASSIGN, "V0"},
     {OBS_NULL_DEASSIGN, SNULL, XT_SNULL_UNIT_DEASSIGN, "V0"},
     {OBS_NULL_MIGRATE, SNULL, XT_SNULL_MIGRATE, "V0"},
+    {OBS_NULL_SCHEDULE, SNULL, XT_SNULL_SCHEDULE, "N"},
 };
 
 enum { TRACE_IDS = 6 };
@@ -147,6 +152,16 @@ static unsigned words_of(const struct observation *o, const char *layout, uint32
             break;
         case 'P':
             word[n++] = o->pcpu | (uint32_t)o->arg[0] << 24;
+            break;
+        case 'R':
+            word[n++] = o->pcpu | (uint32_t)o->arg[0] << 28 | (uint32_t)o->arg[1] << 24;
+            break;
+        case 'M':
+            word[n++] = (uint32_t)o->arg[0] | (uint32_t)o->arg[1] << 16;
+            break;
+        case 'N':
+            word[n++] = o->pcpu << 16;
+            word[n++] = o->vcpu ? xt_vcpu_word(o->vcpu->domain->id, o->vcpu->id) : UINT32_MAX;
             break;
         case 'q':
         case 'r':

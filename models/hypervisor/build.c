@@ -262,7 +262,8 @@ void domain_set(struct domain *d, uint32_t weight, uint32_t cap)
 
     d->weight = weight;
     d->cap = cap;
-    if (s->ops->adjust)
-        s->ops->adjust(s, d, old_weight, old_cap);
+    if (!s->ops->adjust)
+        return; /* the scheduler knows neither */
+    s->ops->adjust(s, d, old_weight, old_cap);
     observe1(d->host, ADJDOM, NULL, d->id);
 }

@@ -59,7 +59,7 @@ struct host;
     X(C2_RUNQ_ASSIGN, "runq_assign", "rq", 0, 0, 0)                                                \
     X(C2_UPDATE_LOAD, "update_load", 0, 0, 0, 0)                                                   \
     X(C2_UNIT_LOAD, "update_unit_load", "load", "shift", 0, 0)                                     \
-    X(C2_RUNQ_LOAD, "update_runq_load", "avg", "bavg", "load | rq << 16 | shift << 24", 0)          \
+    X(C2_RUNQ_LOAD, "update_runq_load", "avg", "bavg", "load | rq << 16 | shift << 24", 0)         \
     X(C2_TICKLE_NEW, "tickle_new", "cpu", "credit", 0, 0)                                          \
     X(C2_MAX_WEIGHT, "runq_max_weight", "rq | weight << 16", 0, 0, 0)                              \
     X(C2_LOAD_CHECK, "load_check", "l | o << 16", "delta", 0, 0)                                   \

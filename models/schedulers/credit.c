@@ -733,6 +733,8 @@ void credit_create(struct scheduler *s)
     set_timing(c);
     if (c->ratelimit > c->tslice) /* at boot; a run-time change is refused instead */
         c->ratelimit = c->tslice;
+    for (uint32_t i = s->host->pcpu_count; i-- > 0;)
+        c->node_bias[s->host->pcpu[i].node] = i; /* its first pCPU */
 }
 
 void credit_destroy(struct scheduler *s)
@@ -745,7 +747,10 @@ void credit_destroy(struct scheduler *s)
 
 void credit_adjust_global(struct scheduler *s)
 {
-    set_timing(credit_data(s));
+    const struct credit_params *params = s->params;
+
+    if (params->ratelimit <= params->tslice) /* else refused, all of it */
+        set_timing(credit_data(s));
 }
 
 void credit_pcpu_join(struct scheduler *s, struct pcpu *p)
@@ -767,8 +772,6 @@ void credit_pcpu_join(struct scheduler *s, struct pcpu *p)
     }
     if (c->rules.tick_stops_on_idle || params->idle_ticks)
         host_arm(s->host, &cp->tick, now + c->tick_period);
-    if (!cpumask_test(&s->pool->cpus, c->node_bias[p->node]) || p->id < c->node_bias[p->node])
-        c->node_bias[p->node] = p->id;
     cpumask_set(&c->idlers, p->id);
 }
 

@@ -12,6 +12,9 @@ int credit_params_check(void *target, struct json_value v, struct errors *e)
     if (p->tslice % NS_PER_MS)
         return json_error(json_member(v, "tslice"), e,
                           "Credit's slice is a whole number of milliseconds; round it");
+    if (p->ratelimit && p->ratelimit < 100 * NS_PER_US)
+        return json_error(json_member(v, "ratelimit"), e,
+                          "the ratelimit is 0 (off) or from 100us to 500ms");
     return 0;
 }
 
