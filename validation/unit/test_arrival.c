@@ -184,6 +184,38 @@ START_TEST(on_off)
 }
 END_TEST
 
+/* Stationary from the start: over many replications, the first moments have the long-run rate. */
+START_TEST(stationary_from_the_start)
+{
+    struct arrival_process bursts = {
+        .kind = ARRIVAL_ON_OFF,
+        .gap = dist_make(DIST_EXPONENTIAL, 10000, 0, 0),
+        .on = dist_make(DIST_EXPONENTIAL, 200000, 0, 0),
+        .off = dist_make(DIST_EXPONENTIAL, 800000, 0, 0),
+    };
+    struct arrival_process states = two_states(2000, 30000, 100, 400);
+    const struct arrival_process *process[] = {&bursts, &states};
+
+    for (int p = 0; p < 2; p++) {
+        struct running seen = {0};
+        double expected = arrival_rate(process[p]) * 1e-4;
+
+        for (uint64_t r = 0; r < 20000; r++) {
+            struct arrival a;
+            sim_time now = 0;
+            double n = -1;
+
+            arrival_start(&a, process[p], 0, 1, r, "client", "arrivals");
+            for (; now < 100000; n++)
+                now = arrival_next(&a, now);
+            running_add(&seen, n);
+        }
+        ck_assert_msg(fabs(seen.mean - expected) < 4 * running_deviation(&seen) / sqrt(20000),
+                      "%g in the first 100 us, not %g", seen.mean, expected);
+    }
+}
+END_TEST
+
 START_TEST(on_off_regular)
 {
     struct arrival_process p = {
@@ -307,6 +339,7 @@ Suite *suite_arrival(void)
     tcase_add_test(tc, mmpp);
     tcase_add_test(tc, stationary);
     tcase_add_test(tc, on_off);
+    tcase_add_test(tc, stationary_from_the_start);
     tcase_add_test(tc, on_off_regular);
     tcase_add_test(tc, trace);
     tcase_add_test(tc, checks);

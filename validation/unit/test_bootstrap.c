@@ -126,6 +126,26 @@ START_TEST(blocks_are_whole)
 }
 END_TEST
 
+/* With few blocks the interval must be as wide as Student's t would have it, not as the normal. */
+START_TEST(as_wide_as_t)
+{
+    struct running ratio = {0};
+    double x[12];
+
+    for (int r = 0; r < 200; r++) {
+        struct bootstrap b = {.block = 1, .resamples = 1000, .level = 0.95};
+        struct interval i, t;
+
+        for (int k = 0; k < 12; k++)
+            x[k] = rng_normal(&stream);
+        i = bootstrap_sums(&b, x, 12, 1, mean_of_sums, NULL, &stream);
+        t = interval_mean(x, 12, 0.95);
+        running_add(&ratio, interval_half(&i) / interval_half(&t));
+    }
+    ck_assert_msg(fabs(ratio.mean - 1) < 0.02, "%g", ratio.mean);
+}
+END_TEST
+
 static double never(const double *rows, size_t n, size_t width, void *context)
 {
     (void)rows;
@@ -223,6 +243,8 @@ START_TEST(association_needs_events)
     ck_assert(a.all_late.none == INTERVAL_FEW_EVENTS);
     ck_assert(near(a.lift.estimate, 0.005 / (0.025 * 0.025 * 0.005)));
     ck_assert(interval_given(&a.phi));
+    ck_assert(near(a.conditional.estimate, (1 + 1 + 2 * (5.0 / 25 + 5.0 / 5)) / 6));
+    ck_assert(near(a.phi.estimate, (1 + 2 * (5 * 1000 - 25 * 5) / sqrt(25.0 * 975 * 5 * 995)) / 3));
     for (int i = 0; i < 3000; i++)
         delay[i] = 1;
     a = association_of(&b, delay, 1000, 3, 8, &stream);
@@ -264,6 +286,7 @@ Suite *suite_bootstrap(void)
     tcase_add_checked_fixture(tc, setup, NULL);
     tcase_add_test(tc, sums_and_rows_agree);
     tcase_add_test(tc, blocks_are_whole);
+    tcase_add_test(tc, as_wide_as_t);
     tcase_add_test(tc, rules);
     tcase_add_test(tc, block_length);
     suite_add_tcase(s, tc);

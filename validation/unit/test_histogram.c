@@ -125,6 +125,11 @@ START_TEST(estimate_is_unbiased_in_coarse_buckets)
         histogram_record(&h, 1000000 + i);
     ck_assert(fabs(histogram_estimate(&h, 0.5) - 1050000) < 100);
     ck_assert(fabs(histogram_estimate(&h, 0.9) - 1090000) < 100);
+    histogram_reset(&h);
+    histogram_record(&h, 100);
+    histogram_record(&h, 1000); /* alone in 896 .. 1023: taken as the middle */
+    histogram_record(&h, 9000);
+    ck_assert(histogram_estimate(&h, 0.5) == 960);
     histogram_free(&h);
 }
 END_TEST
@@ -158,7 +163,7 @@ END_TEST
 
 START_TEST(values_beyond_the_range)
 {
-    struct histogram h;
+    struct histogram h, sum;
     const sim_time day = 24 * 3600 * NS_PER_S;
 
     histogram_init(&h, HISTOGRAM_2_DIGITS);
@@ -166,6 +171,11 @@ START_TEST(values_beyond_the_range)
     histogram_record(&h, day);
     histogram_record_many(&h, INT64_MAX - 1, 3);
     ck_assert_uint_eq(h.clipped, 4);
+    histogram_init(&sum, HISTOGRAM_2_DIGITS);
+    histogram_merge(&sum, &h);
+    histogram_merge(&sum, &h);
+    ck_assert(sum.clipped == 8 && sum.count == 10 && histogram_mean(&sum) == histogram_mean(&h));
+    histogram_free(&sum);
     ck_assert(h.max == INT64_MAX - 1);
     ck_assert(histogram_quantile(&h, 1) == INT64_MAX - 1);
     ck_assert(histogram_mean(&h) == (10 + (double)day + 3 * (double)(INT64_MAX - 1)) / 5);
