@@ -11,12 +11,15 @@
 
 struct trace {
     unsigned char *data;
-    size_t size, window; /* window: where its header is */
+    size_t size, room, window; /* window: where its header is */
 };
 
 static inline void trace_words(struct trace *t, const uint32_t *word, size_t words)
 {
-    t->data = xrealloc(t->data, t->size + 4 * words + 1);
+    if (t->size + 4 * words >= t->room) {
+        t->room = 2 * (t->size + 4 * words) + 256;
+        t->data = xrealloc(t->data, t->room);
+    }
     if (words)
         memcpy(t->data + t->size, word, 4 * words);
     t->size += 4 * words;
