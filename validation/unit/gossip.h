@@ -12,9 +12,11 @@
 #include "sim/random.h"
 #include "sim/wire.h"
 
+#include <check.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct node {
     struct machine machine;
@@ -155,6 +157,19 @@ static inline void gossip_init(struct gossip *g, uint32_t count, uint64_t seed)
         fleet_add(&g->fleet, &n->machine);
     }
     fleet_connect_all(&g->fleet);
+}
+
+/* Fail at the first line in which two logs differ. (The logs as a whole would be too long for a
+ * message of Check.) */
+static inline void ck_same_logs(const char *a, const char *b)
+{
+    size_t line = 0, i;
+
+    for (i = 0; a[i] && a[i] == b[i]; i++)
+        if (a[i] == '\n')
+            line = i + 1;
+    ck_assert_msg(a[i] == b[i], "logs differ: \"%.*s\" and \"%.*s\"", (int)strcspn(a + line, "\n"),
+                  a + line, (int)strcspn(b + line, "\n"), b + line);
 }
 
 /* All logs, one after the other; to be freed. */

@@ -284,7 +284,7 @@ START_TEST(results_do_not_depend_on_windows)
     for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
         char *other = gossip_in_windows(7, (uint64_t)_i, windows[i], 0);
 
-        ck_assert_str_eq(longest, other);
+        ck_same_logs(longest, other);
         free(other);
     }
     free(longest);
@@ -297,7 +297,7 @@ START_TEST(too_long_windows_are_noticed)
     char *right = gossip_in_windows(7, 1, 0, 0);
     char *wrong = gossip_in_windows(7, 1, 300 * NS_PER_US, 0);
 
-    ck_assert_str_ne(right, wrong);
+    ck_assert_int_ne(strcmp(right, wrong), 0);
     free(right);
     free(wrong);
 }
@@ -309,7 +309,7 @@ START_TEST(stopping_does_not_depend_on_windows)
     char *step = gossip_in_windows(5, 3, 1, 50);
     char *whole = gossip_in_windows(5, 3, 0, 0);
 
-    ck_assert_str_eq(longest, step);
+    ck_same_logs(longest, step);
     ck_assert_uint_lt(strlen(longest), strlen(whole));
     free(longest);
     free(step);
