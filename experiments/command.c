@@ -19,7 +19,7 @@ const struct command *command_by_name(const char *name)
     return NULL;
 }
 
-static int unknown_command(const char *name, struct errors *e)
+int command_unknown(const char *name, struct errors *e)
 {
     const struct command *c;
     const char **names, *nearest;
@@ -39,29 +39,28 @@ static int unknown_command(const char *name, struct errors *e)
 
 /* ---- help -------------------------------------------------------------------------------------*/
 
-/* Words of `text`, broken at `width`; lines after the first are indented. Newlines are kept. */
+/* Words of `text`, broken at WIDTH; lines after the first are indented. Newlines are kept. */
 static void put_wrapped(const char *text, int indent, int at, FILE *out)
 {
+    bool space = false; /* owed before the next word */
+
     while (*text) {
         int length = (int)strcspn(text, " \n");
 
-        if (at + length > WIDTH && at > indent) {
+        if (at + space + length > WIDTH && at > indent) {
             fprintf(out, "\n%*s", indent, "");
             at = indent;
+            space = false;
         }
-        fprintf(out, "%.*s", length, text);
-        at += length;
+        fprintf(out, "%s%.*s", space ? " " : "", length, text);
+        at += space + length;
         text += length;
+        space = *text == ' ';
         if (*text == '\n') {
-            fprintf(out, "\n%*s", indent, "");
+            fprintf(out, "\n%*s", text[1] == '\n' ? 0 : indent, "");
             at = indent;
-            text++;
-        } else if (*text == ' ') {
-            text += strspn(text, " ");
-            if (at < WIDTH)
-                fputc(' ', out);
-            at++;
         }
+        text += *text != 0;
     }
     fputc('\n', out);
 }
@@ -74,9 +73,10 @@ static void put_option(const struct command_option *o, FILE *out)
     char *meaning = xasprintf("%s%s%s%s", o->param.meaning, o->param.def ? " (default: " : "",
                               o->param.def ? o->param.def : "", o->param.def ? ")" : "");
 
-    fprintf(out, "%-*s ", COLUMN - 1, name);
-    if ((int)strlen(name) >= COLUMN)
-        fprintf(out, "\n%*s", COLUMN, "");
+    if ((int)strlen(name) < COLUMN)
+        fprintf(out, "%-*s", COLUMN, name);
+    else
+        fprintf(out, "%s\n%*s", name, COLUMN, "");
     put_wrapped(meaning, COLUMN, COLUMN, out);
     free(meaning);
     free(name);
@@ -90,12 +90,15 @@ void command_help(const struct command *c, FILE *out)
         fputc('\n', out);
         put_wrapped(c->details, 0, 0, out);
     }
-    if (c->raw)
+    if (c->raw) {
+        fflush(out);
+        printf("\n`hvsim %s --help` tells its options.\n", c->name);
         return;
+    }
     fputs("\nOptions:\n", out);
     for (size_t i = 0; i < c->option_count; i++)
         put_option(&c->options[i], out);
-    fprintf(out, "%-*s this text\n", COLUMN - 1, "  -h, --help");
+    fprintf(out, "%-*sThis text.\n", COLUMN, "  -h, --help");
 }
 
 void command_list(FILE *out)
@@ -339,7 +342,7 @@ static enum exit_code dispatch(int argc, char **argv, struct errors *e)
             argv[1] = (char *)flags[i].command;
     c = command_by_name(argv[1]);
     if (!c) {
-        unknown_command(argv[1], e);
+        command_unknown(argv[1], e);
         return EXIT_INPUT;
     }
     if (c->raw)

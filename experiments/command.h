@@ -49,6 +49,9 @@ struct command {
 const struct command *command_nth(size_t i);
 const struct command *command_by_name(const char *name);
 
+/* Says so, with the nearest name; returns -1. */
+int command_unknown(const char *name, struct errors *e);
+
 /* The whole program: returns its exit code. The one place where errors are printed. */
 int command_main(int argc, char **argv);
 

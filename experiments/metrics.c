@@ -279,18 +279,14 @@ size_t layout_cell(const struct subject *s, const struct metric *m)
 /* ---- reading a world ---------------------------------------------------------------------------
  */
 
-static void merge_counts(struct client_counts *to, const struct client_counts *from)
+void client_counts_add(struct client_counts *to, const struct client_counts *from)
 {
-    to->sent += from->sent;
-    to->completed += from->completed;
-    to->failed += from->failed;
-    to->retransmitted += from->retransmitted;
-    to->duplicates += from->duplicates;
-    to->refused += from->refused;
-    to->lost_packets += from->lost_packets;
-    to->recorded += from->recorded;
-    to->recorded_failed += from->recorded_failed;
-    to->phantoms += from->phantoms;
+    uint64_t *sum = (uint64_t *)(void *)to;
+    const uint64_t *more = (const uint64_t *)(const void *)from;
+
+    _Static_assert(sizeof *to % sizeof *sum == 0, "client_counts is all uint64_t");
+    for (size_t i = 0; i < sizeof *to / sizeof *sum; i++)
+        sum[i] += more[i];
 }
 
 static void merge_clients(const struct world *w, size_t entry, struct client_results *to)
@@ -309,7 +305,7 @@ static void merge_clients(const struct world *w, size_t entry, struct client_res
         histogram_merge(&to->latency, &from->latency);
         histogram_merge(&to->intended, &from->intended);
         breakdown_merge(&to->breakdown, &from->breakdown);
-        merge_counts(&to->counts, &from->counts);
+        client_counts_add(&to->counts, &from->counts);
     }
 }
 

@@ -86,6 +86,8 @@ struct view {
 void metrics_read(const struct layout *l, const struct world *w, struct client_results *merged,
                   struct sample *samples);
 
+void client_counts_add(struct client_counts *to, const struct client_counts *from);
+
 /* One figure of n replications' samples. */
 struct interval metric_interval(const struct metric *m, const struct sample *samples, size_t n,
                                 double level);

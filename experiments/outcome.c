@@ -179,13 +179,9 @@ static void get_breakdown(struct reader *r, struct breakdown *into)
 static void get_counts(struct reader *r, struct client_counts *into)
 {
     struct client_counts c;
-    uint64_t *to = (uint64_t *)(void *)into;
-    const uint64_t *from = (const uint64_t *)(const void *)&c;
 
-    _Static_assert(sizeof c % sizeof *to == 0, "client_counts is all uint64_t");
     get(r, &c, sizeof c);
-    for (size_t i = 0; i < sizeof c / sizeof *to; i++)
-        to[i] += from[i];
+    client_counts_add(into, &c);
 }
 
 /* ---- tallies -----------------------------------------------------------------------------------

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The rows of the table of commands, one or a few per file. */
+#ifndef HVSIM_EXPERIMENTS_COMMANDS_H
+#define HVSIM_EXPERIMENTS_COMMANDS_H
+
+#include "experiments/command.h"
+
+extern const struct command command_run, command_compare, command_validate, command_import,
+    command_schedulers, command_workloads, command_schema, command_version, command_help_of;
+
+#endif

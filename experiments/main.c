@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The hvsim program: the table of its commands. A command is a row here and a file of its own. */
+#include "experiments/commands.h"
+
+static const struct command *const commands[] = {
+    &command_run,       &command_validate, &command_import,  &command_schedulers,
+    &command_workloads, &command_schema,   &command_version, &command_help_of,
+};
+
+const struct command *command_nth(size_t i)
+{
+    return i < sizeof commands / sizeof *commands ? commands[i] : NULL;
+}
+
+int main(int argc, char **argv)
+{
+    return command_main(argc, argv);
+}
