@@ -15,36 +15,9 @@
  *
  * Constants: none.
  */
+#include "models/schedulers/null.h"
+
 #include "models/schedulers/schedulers.h"
-
-struct null_pcpu {
-    struct vcpu *assigned;
-};
-
-struct null_vcpu {
-    struct list waiting; /* in the wait queue */
-    struct vcpu *vcpu;
-};
-
-struct null {
-    struct list waiting;
-    cpumask free; /* pCPUs without an assigned vCPU */
-};
-
-static struct null *null_data(const struct scheduler *s)
-{
-    return s->data;
-}
-
-static struct null_vcpu *null_vcpu(const struct vcpu *v)
-{
-    return v->sched;
-}
-
-static struct null_pcpu *null_pcpu(const struct pcpu *p)
-{
-    return p->sched;
-}
 
 static bool online(const struct vcpu *v)
 {

@@ -31,41 +31,6 @@
 
 static const struct rtds_vcpu_params defaults = {10 * NS_PER_MS, 4 * NS_PER_MS, true};
 
-struct rt_vcpu {
-    struct list queue;  /* in runq or depleted */
-    struct list replen; /* in replenishments */
-    struct vcpu *vcpu;
-    struct rtds_vcpu_params params; /* a changed budget or period counts from the next deadline */
-    sim_time deadline;
-    sim_time budget; /* left */
-    sim_time start;  /* charged up to here */
-    uint32_t level;  /* 0: within its budget; then how often it has been used up in this period */
-    bool depleted, scheduled, delayed_add;
-};
-
-struct rtds {
-    struct scheduler *sched;
-    struct list runq, depleted;
-    struct list replenishments; /* of vCPUs that run, wait or are depleted */
-    struct timer timer;
-    cpumask tickled; /* pCPUs told to decide that have not done so yet */
-};
-
-static struct rt_vcpu *rt_vcpu(const struct vcpu *v)
-{
-    return v->sched;
-}
-
-static struct rtds *rt_data(const struct scheduler *s)
-{
-    return s->data;
-}
-
-static bool queued(const struct rt_vcpu *rv)
-{
-    return list_linked(&rv->queue);
-}
-
 /* ---- priorities ---------------------------------------------------------------------------------
  */
 
@@ -239,7 +204,7 @@ static void renew_due(struct rtds *r, struct list *renewed, sim_time now)
         list_remove(&rv->replen);
         renew(r, rv, now);
         list_insert_head(renewed, &rv->replen);
-        if (queued(rv)) { /* perhaps in the wrong queue now, or at the wrong place */
+        if (rt_queued(rv)) { /* perhaps in the wrong queue now, or at the wrong place */
             list_remove(&rv->queue);
             enqueue(r, rv);
         }
@@ -259,7 +224,7 @@ static void tickle_renewed(struct rtds *r, struct rt_vcpu *rv)
         return;
     }
     rv->depleted = false;
-    if (depleted && queued(rv))
+    if (depleted && rt_queued(rv))
         tickle(r, rv);
 }
 
@@ -351,7 +316,7 @@ static void wake(struct scheduler *s, struct vcpu *v)
     sim_time now = s->host->queue->now;
     bool missed = now >= rv->deadline;
 
-    if (vcpu_pcpu(v)->current == v || queued(rv))
+    if (vcpu_pcpu(v)->current == v || rt_queued(rv))
         return;
     if (missed)
         renew(r, rv, now);
@@ -373,7 +338,7 @@ static void sleep_vcpu(struct scheduler *s, struct vcpu *v)
 
     if (vcpu_pcpu(v)->current == v) {
         pcpu_reschedule(vcpu_pcpu(v));
-    } else if (queued(rv)) {
+    } else if (rt_queued(rv)) {
         list_remove(&rv->queue);
         replen_remove(r, rv);
     } else {
@@ -434,7 +399,7 @@ static void insert(struct scheduler *s, struct vcpu *v)
     v->processor = pick_cpu(s, v);
     if (now >= rv->deadline)
         renew(r, rv, now);
-    if (!queued(rv) && vcpu_runnable(v)) {
+    if (!rt_queued(rv) && vcpu_runnable(v)) {
         replen_insert(r, rv);
         if (!v->is_running)
             enqueue(r, rv);
