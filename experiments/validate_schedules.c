@@ -3,6 +3,8 @@
 
 #include "experiments/schedule_case.h"
 #include "experiments/traces/csv.h"
+#include "experiments/traces/xentrace_write.h"
+#include "experiments/validate_trace.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -73,21 +75,75 @@ static void compare(void *ctx, const char *simulated)
     c->row++;
 }
 
+/* The binary trace of the run, if there is a reference for it. */
+struct binary {
+    char *reference;
+    struct xentrace_writer writer;
+    FILE *stream;
+    char *data;
+    size_t size;
+};
+
+static void binary_begin(struct binary *b, const char *dir, const char *name)
+{
+    *b = (struct binary){.reference = xasprintf("%s/%s.xentrace", dir, name)};
+    if (access(b->reference, R_OK)) {
+        free(b->reference);
+        b->reference = xasprintf("%s/%s.xentrace.gz", dir, name);
+    }
+    if (access(b->reference, R_OK)) {
+        free(b->reference);
+        b->reference = NULL;
+        return;
+    }
+    b->stream = open_memstream(&b->data, &b->size);
+    if (!b->stream)
+        BUG("no memory stream");
+}
+
+static void binary_watch(void *ctx, struct host *h)
+{
+    struct binary *b = ctx;
+
+    if (b->stream)
+        xentrace_writer_attach(&b->writer, h, b->stream, XENTRACE_DEFAULT_KHZ);
+}
+
+/* Compare and free. The number of records, 0 without a reference, -1 if they differ. */
+static int64_t binary_end(struct binary *b, const char *name, FILE *out, struct errors *e)
+{
+    int64_t records = 0;
+
+    if (b->stream) {
+        xentrace_writer_finish(&b->writer);
+        fclose(b->stream);
+        records = compare_traces(name, b->reference, b->data, b->size, out, e);
+    }
+    free(b->data);
+    free(b->reference);
+    return records;
+}
+
 static int validate_one(const char *dir, const char *name, const char *csv, bool quiet, FILE *out,
                         struct errors *e)
 {
     char *json = xasprintf("%s/%s.json", dir, name);
-    struct schedule_world *w = schedule_world_load(json, NULL, NULL, e);
     struct comparison c = {.out = out, .name = name};
+    struct schedule_world *w;
     struct schedule_counts n;
     struct csv_trace trace;
+    struct binary binary;
     char rest[CSV_ROW];
+    int64_t records;
 
+    binary_begin(&binary, dir, name);
+    w = schedule_world_load(json, binary_watch, &binary, e);
     free(json);
-    if (!w)
-        return -1;
-    c.reference = gzopen(csv, "rb");
+    c.reference = w ? gzopen(csv, "rb") : NULL;
     if (!c.reference) {
+        binary_end(&binary, name, out, e);
+        if (!w)
+            return -1;
         schedule_world_free(w);
         return error_add(e, EXIT_INPUT, "%s: %s", csv, strerror(errno));
     }
@@ -102,10 +158,16 @@ static int validate_one(const char *dir, const char *name, const char *csv, bool
         show_difference(&c, NULL, rest);
     gzclose(c.reference);
     csv_trace_free(&trace);
+    records = binary_end(&binary, name, out, e);
     schedule_world_free(w);
-    if (!c.differs && !quiet)
+    if (c.differs || records < 0)
+        return 1;
+    if (!quiet && records)
+        fprintf(out, "%s: identical (%llu rows, %lld records of the binary trace)\n", name,
+                (unsigned long long)c.row, (long long)records);
+    else if (!quiet)
         fprintf(out, "%s: identical (%llu rows)\n", name, (unsigned long long)c.row);
-    return c.differs;
+    return 0;
 }
 
 static int json_only(const struct dirent *d)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * hvsim validate schedules DIR: simulate every reference schedule (NAME.json with NAME.csv or
- * NAME.csv.gz) of a directory and compare every row and column.
+ * NAME.csv.gz) of a directory and compare every row and column; where there is a NAME.xentrace[.gz]
+ * too, compare every record that a xentrace of the simulated run has.
  */
 #ifndef HVSIM_EXPERIMENTS_VALIDATE_SCHEDULES_H
 #define HVSIM_EXPERIMENTS_VALIDATE_SCHEDULES_H
