@@ -375,8 +375,11 @@ static void merge_outages(struct timeline *t)
 
     for (uint32_t i = 0; i < t->count; i++) {
         struct action *a = t->action[i];
-        uint32_t *n = a->machine ? &outages[a->machine->id] : NULL;
+        uint32_t *n;
 
+        if (!a->machine)
+            continue;
+        n = &outages[a->machine->id];
         if (action_change(a) == CHANGE_HOST_OFF) {
             a->idle = *n > 0;
             *n += 1;
