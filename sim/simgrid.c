@@ -355,12 +355,10 @@ static void want(struct fleet *f, struct bulk *b)
     sg.wanted[sg.wanted_count++] = b;
 }
 
-static void await_start(const struct bulk *b)
+static void sleep_until(sim_time date)
 {
-    double start = seconds(b->start);
-
-    if (start > simgrid_get_clock())
-        sg_actor_sleep_until(start);
+    if (seconds(date) > simgrid_get_clock())
+        sg_actor_sleep_until(seconds(date));
 }
 
 static void flow_ended(struct bulk *b, bool ok)
@@ -384,7 +382,7 @@ static void help(int argc, char **argv)
     for (;;) {
         struct bulk *b = h->flow;
 
-        await_start(b);
+        sleep_until(b->start);
         sg_host_sendto(sg_host_by_name(b->path->from->host), sg_host_by_name(b->path->to->host),
                        (double)b->bytes);
         flow_ended(b, true);
@@ -418,8 +416,9 @@ static void help_at_end(struct pair *p, int end)
     bool ok;
 
     sg_actor_daemonize(sg_actor_self());
-    await_start(p->flow);
-    if (!p->flow)
+    if (p->flow)
+        sleep_until(p->flow->start);
+    if (!p->flow) /* aborted meanwhile */
         return;
     comm = end ? sg_mailbox_get_async(p->mailbox, &payload)
                : sg_mailbox_put_async(p->mailbox, p, (long)p->flow->bytes);
