@@ -512,7 +512,11 @@ static void create(struct scheduler *s)
 static void destroy(struct scheduler *s)
 {
     struct credit2 *c = c2_data(s);
+    const struct host *h = s->host;
 
+    for (uint32_t i = 0; i < h->domain_count; i++)
+        if (h->domain[i]->pool == s->pool)
+            c2_cap_release(h->domain[i]->sched);
     while (!list_empty(&c->runqs)) {
         struct list *first = c->runqs.next;
 

@@ -33,6 +33,9 @@ struct credit2_params {
     bool smt_power_savings;
 };
 
+/* Rules that hvsim explain --without can switch off; their names are in credit2.c. */
+enum c2_rule { C2_RATELIMIT, C2_RESIST, C2_COMPENSATION, C2_CARRYOVER, C2_BALANCE };
+
 /* A run queue, shared by its pCPUs. */
 struct c2_runq {
     struct list link;  /* of all run queues, by id */

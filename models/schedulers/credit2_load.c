@@ -393,6 +393,8 @@ void c2_balance(struct credit2 *c, struct c2_runq *rq, sim_time now)
 {
     struct balance b = {.l = rq};
 
+    if (rule_off(c->sched, C2_BALANCE))
+        return;
     runq_load(c, rq, 0, now);
     b.o = find_furthest(c, &b, now);
     if (!b.o || !worth_moving(c, &b))
