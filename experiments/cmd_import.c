@@ -3,41 +3,37 @@
  * hvsim import: what a xentrace holds. One pass over the trace; the summary goes to standard
  * output, the workload to its file.
  */
+#include "experiments/commands.h"
 #include "experiments/traces/xentrace_workload.h"
-#include "sim/error.h"
 #include "sim/output.h"
 #include "sim/progress.h"
 
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-int cmd_import(int argc, char **argv);
+struct import_options {
+    char *cpu_hz, *workload;
+    bool json, dump;
+};
 
-static const char usage[] =
-    "Usage: hvsim import TRACE [--cpu-hz HZ] [--workload OUT.json] [--json | --dump]\n"
-    "\n"
-    "Read a binary trace of xentrace (Xen 4.7 to 4.20) and tell what happened in it: shares, "
-    "runs,\n"
-    "waits, blocked times, migrations, boosts, gaps of lost records. TRACE may be compressed with\n"
-    "gzip; - is standard input.\n"
-    "\n"
-    "  --cpu-hz HZ          frequency of the machine's TSC: 2400000000, 2.4G, 2400M (default "
-    "2.4G)\n"
-    "  --workload OUT.json  write what the guests did, to be run under another scheduler\n"
-    "  --json               the summary as JSON\n"
-    "  --dump               every record instead of the summary, one a line, in the order of time\n"
-    "  --help               this text\n"
-    "\n"
-    "Exit: 0 ok (also when parts of a damaged trace were skipped: the summary says so), 2 bad\n"
-    "input, 3 internal error.\n";
-
-struct options {
-    const char *trace, *workload;
-    uint64_t hz;
-    bool hz_given, json, dump;
+static const struct command_option rows[] = {
+    {.param = {PARAM("cpu-hz", STRING, struct import_options, cpu_hz),
+               .meaning =
+                   "Frequency of the traced machine's TSC, such as 2400000000, 2.4G or 2400M "
+                   "(default: 2.4G, as xenalyze's)."},
+     .value = "HZ"},
+    {.param = {PARAM("workload", STRING, struct import_options, workload),
+               .meaning =
+                   "Write what the guests did: each vCPU's bursts and blocks, what ended them "
+                   "and who woke whom, to be run under another scheduler."},
+     .value = "OUT.json"},
+    {.param = {PARAM("json", BOOLEAN, struct import_options, json),
+               .meaning = "Print the summary as JSON."}},
+    {.param = {PARAM("dump", BOOLEAN, struct import_options, dump),
+               .meaning = "Print every record instead of the summary, one a line, in the order of "
+                          "time."}},
 };
 
 /* "2.4G", "2400M", "2400000000", each with or without "Hz"; exact. */
@@ -79,49 +75,6 @@ static bool parse_hz(const char *text, uint64_t *hz)
     return digits && !*text && value > 0 && value < XENTRACE_MAX_HZ;
 }
 
-static int parse_options(int argc, char **argv, struct options *o, struct errors *e)
-{
-    static const struct option longs[] = {
-        {"cpu-hz", required_argument, NULL, 'c'}, {"workload", required_argument, NULL, 'w'},
-        {"json", no_argument, NULL, 'j'},         {"dump", no_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},         {0}};
-    int option;
-
-    optind = 0; /* another command may have used it */
-    while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1)
-        switch (option) {
-        case 'c':
-            if (!parse_hz(optarg, &o->hz))
-                return error_add(e, EXIT_INPUT,
-                                 "--cpu-hz: found \"%s\"; a frequency below 17 GHz such as 2.4G, "
-                                 "2400M or 2400000000 would be accepted",
-                                 optarg);
-            o->hz_given = true;
-            break;
-        case 'w':
-            o->workload = optarg;
-            break;
-        case 'j':
-            o->json = true;
-            break;
-        case 'd':
-            o->dump = true;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return 1;
-        default: /* getopt_long has said why */
-            return error_add(e, EXIT_INPUT, "see hvsim import --help");
-        }
-    if (optind + 1 != argc)
-        return error_add(e, EXIT_INPUT, "one trace is wanted, found %d; see hvsim import --help",
-                         argc - optind);
-    if (o->json && o->dump)
-        return error_add(e, EXIT_INPUT, "--json and --dump exclude each other");
-    o->trace = argv[optind];
-    return 0;
-}
-
 static void dump_record(const struct xentrace_record *rec, uint64_t *first, uint64_t hz)
 {
     const struct xt_event_info *info = xt_event_find(rec->event, rec->words);
@@ -160,18 +113,19 @@ static double file_size(const char *path)
     return (double)st.st_size;
 }
 
-static void read_all(const struct options *o, struct xentrace_reader *reader,
-                     struct xentrace_summary *summary, struct xentrace_workload *workload)
+static void read_all(const char *trace, const struct import_options *o, uint64_t hz,
+                     struct xentrace_reader *reader, struct xentrace_summary *summary,
+                     struct xentrace_workload *workload)
 {
     struct progress progress;
-    double size = file_size(o->trace);
+    double size = file_size(trace);
     struct xentrace_record rec;
     uint64_t first = 0, n = 0;
 
     progress_begin(&progress, "reading", "bytes", size, o->dump || size == 0);
     while (xentrace_next(reader, &rec)) {
         if (o->dump)
-            dump_record(&rec, &first, o->hz);
+            dump_record(&rec, &first, hz);
         if (workload)
             xentrace_workload_record(workload, &rec);
         xentrace_summary_record(summary, &rec);
@@ -198,27 +152,28 @@ static int write_workload(struct xentrace_workload *workload, const char *path,
     return output_commit(out, e);
 }
 
-static int import(const struct options *o, struct errors *e)
+static int import(const char *trace, const struct import_options *o, uint64_t hz, struct errors *e)
 {
-    struct xentrace_reader *reader = xentrace_open(o->trace, e);
+    struct xentrace_reader *reader = xentrace_open(trace, e);
     struct xentrace_summary *summary;
     struct xentrace_workload *workload = NULL;
-    struct xentrace_report report = {.file = o->trace, .hz = o->hz, .hz_given = o->hz_given};
+    struct xentrace_report report = {.file = trace, .hz = hz, .hz_given = o->cpu_hz != NULL};
     int result = 0;
 
     if (!reader)
         return -1;
     summary = xentrace_summary_new();
     if (o->workload)
-        workload = xentrace_workload_new(summary, o->hz);
-    read_all(o, reader, summary, workload);
+        workload = xentrace_workload_new(summary, hz);
+    read_all(trace, o, hz, reader, summary, workload);
     report.damage = xentrace_damage(reader);
     report.volume = xentrace_volume(reader);
     if (!report.volume->windows) {
+        const char *trouble = report.damage->input_trouble;
+
         result = error_add(e, EXIT_INPUT,
-                           "%s: no xentrace: no CPU change record in %" PRIu64 " bytes%s%s",
-                           o->trace, report.volume->bytes, report.damage->input_trouble ? "; " : "",
-                           report.damage->input_trouble ? report.damage->input_trouble : "");
+                           "%s: no xentrace: no CPU change record in %" PRIu64 " bytes%s%s", trace,
+                           report.volume->bytes, trouble ? "; " : "", trouble ? trouble : "");
     } else {
         if (o->json)
             xentrace_summary_json(summary, &report, stdout);
@@ -235,17 +190,37 @@ static int import(const struct options *o, struct errors *e)
     return result;
 }
 
-int cmd_import(int argc, char **argv)
+static enum exit_code run(const void *options, const struct operands *operands, struct errors *e)
 {
-    struct options o = {.hz = XENTRACE_DEFAULT_HZ};
-    struct errors e = ERRORS_NONE;
-    int code = parse_options(argc, argv, &o, &e);
+    const struct import_options *o = options;
+    uint64_t hz = XENTRACE_DEFAULT_HZ;
 
-    if (code == 0)
-        import(&o, &e);
-    for (size_t i = 0; i < e.count; i++)
-        fprintf(stderr, "hvsim import: %s\n", e.item[i].text);
-    code = errors_exit_code(&e);
-    errors_free(&e);
-    return code;
+    if (o->cpu_hz && !parse_hz(o->cpu_hz, &hz))
+        error_add(e, EXIT_INPUT,
+                  "hvsim import: --cpu-hz %s: a frequency below 17 GHz such as 2.4G, 2400M or "
+                  "2400000000 would be accepted",
+                  o->cpu_hz);
+    else if (o->json && o->dump)
+        error_add(e, EXIT_INPUT, "hvsim import: --json and --dump exclude each other");
+    else
+        import(operands->text[0], o, hz, e);
+    return errors_exit_code(e);
 }
+
+const struct command command_import = {
+    .name = "import",
+    .summary = "Read a trace of xentrace: what happened, and a workload made of it",
+    .arguments = "TRACE",
+    .least = 1,
+    .most = 1,
+    .details =
+        "TRACE is what Xen's xentrace writes (Xen 4.7 to 4.20), also compressed with gzip; "
+        "\"-\" is standard input. It is read once, in bounded memory, however long it is.\n\n"
+        "The summary tells shares, run lengths, waits after a wake-up and after a "
+        "preemption, blocked times, migrations, boosts and gaps of lost records, per domain "
+        "and vCPU, and the use of the pCPUs. Where `xenalyze --summary` reports the same "
+        "figure it is the same. Parts of a damaged trace that could not be read are told at "
+        "its end.",
+    OPTIONS_OF(rows, struct import_options),
+    .run = run,
+};

@@ -192,15 +192,3 @@ const struct command command_help_of = {
     .most = 1,
     .run = help,
 };
-
-/* ---- import
- * -------------------------------------------------------------------------------------- */
-
-int cmd_import(int argc, char **argv);
-
-const struct command command_import = {
-    .name = "import",
-    .summary = "Read a trace of xentrace: what happened, and a workload made of it",
-    .arguments = "TRACE",
-    .raw = cmd_import,
-};
