@@ -682,7 +682,8 @@ bool vcpu_block(struct vcpu *v)
 
     BUG_ON(p->current != v);
     v->pause_flags |= PAUSE_BLOCKED;
-    if (v->upcall_pending) {
+    if (v->upcall_pending) { /* the guest sees to it */
+        v->upcall_pending = false;
         v->pause_flags &= (uint8_t)~PAUSE_BLOCKED;
         return false;
     }
