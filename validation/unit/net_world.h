@@ -31,6 +31,7 @@ struct net_world {
     struct guest *dom0, *guest[WORLD_GUESTS];
     uint32_t guests;
     bool exact; /* all costs zero */
+    uint64_t seed;
     struct net_params net_params;
     struct vif_params vif_params;
     struct guest_costs guest_costs, dom0_costs;
@@ -70,6 +71,7 @@ static inline void world_init(struct net_world *w, bool exact, const char *sched
 
     memset(w, 0, sizeof *w);
     w->exact = exact;
+    w->seed = 1;
     params_defaults(&net_table, &w->net_params);
     params_defaults(&vif_table, &w->vif_params);
     params_defaults(&guest_cost_table, &w->guest_costs);
@@ -164,7 +166,7 @@ static inline struct client *world_client(struct net_world *w, struct client_par
     if (!doc || params_read(&client_table, json_root(doc), params, &e))
         BUG("%s", e.item[0].text);
     json_free(doc);
-    c = client_new(w->client_host, params, entity, 1, 0);
+    c = client_new(w->client_host, params, entity, w->seed, 0);
     client_target(c, &w->xen, st->endpoint, port, 0);
     return c;
 }
