@@ -63,8 +63,7 @@ static struct arinc_vcpu *arinc_vcpu(const struct vcpu *v)
     return v->sched;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static bool is_of(const struct arinc653_entry *e, const struct vcpu *v)
 {
@@ -109,8 +108,7 @@ static void append(struct arinc *a, const struct vcpu *v)
     a->frame += WINDOW;
 }
 
-/* ---- the decision -------------------------------------------------------------------------------
- */
+/* ---- the decision ---------------------------------------------------------------------------- */
 
 /* Whose window is it now, and until when? */
 static void advance(struct arinc *a, sim_time now)
@@ -136,15 +134,20 @@ static struct decision schedule(struct scheduler *s, struct pcpu *p, sim_time no
     struct vcpu *v = NULL;
 
     advance(a, now);
-    if (a->at < a->count)
+    s->why = "no window: the table is empty, or past its last window";
+    if (a->at < a->count) {
         v = a->vcpu[a->at];
-    if (!v || !arinc_vcpu(v)->awake || !vcpu_runnable(v) || v->processor != p->id)
+        s->why = "its window";
+    }
+    if (!v || !arinc_vcpu(v)->awake || !vcpu_runnable(v) || v->processor != p->id) {
+        if (v)
+            s->why = "the vCPU whose window it is does not want to run, or belongs elsewhere";
         v = p->idle;
+    }
     return (struct decision){v, a->next_switch - now};
 }
 
-/* ---- operations ---------------------------------------------------------------------------------
- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 static void wake(struct scheduler *s, struct vcpu *v)
 {
@@ -206,8 +209,7 @@ static void create(struct scheduler *s)
         adjust_global(s);
 }
 
-/* ---- parameters ---------------------------------------------------------------------------------
- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 static const struct param entry_rows[] = {
     {PARAM("domain", NAME, struct entry_params, domain), .refers = "domain",

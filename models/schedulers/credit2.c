@@ -32,12 +32,13 @@
 #include "models/schedulers/credit2.h"
 #include "models/schedulers/schedulers.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MIGRATE_COMPENSATION = 50 * NS_PER_US, RATELIMIT_TOLERANCE = 50 * NS_PER_US };
 
-/* ---- the queue ---------------------------------------------------------------------------------
- */
+/* ---- the queue ------------------------------------------------------------------------------- */
 
 /* Behind all that have as much credit. */
 void c2_enqueue(struct credit2 *c, struct c2_vcpu *cv)
@@ -58,8 +59,7 @@ void c2_dequeue(struct c2_vcpu *cv)
     list_remove(&cv->queue);
 }
 
-/* ---- charging ----------------------------------------------------------------------------------
- */
+/* ---- charging -------------------------------------------------------------------------------- */
 
 static int64_t shown_budget(const struct c2_vcpu *cv)
 {
@@ -86,8 +86,7 @@ void c2_burn(struct credit2 *c, struct c2_vcpu *cv, sim_time now)
     observe3(c->sched->host, C2_BURN, cv->vcpu, cv->credit, shown_budget(cv), delta);
 }
 
-/* ---- cores that are all idle --------------------------------------------------------------------
- */
+/* ---- cores that are all idle ----------------------------------------------------------------- */
 
 void c2_core_idles(const struct credit2 *c, struct c2_runq *rq, uint32_t cpu)
 {
@@ -103,8 +102,7 @@ void c2_core_busy(const struct credit2 *c, struct c2_runq *rq, uint32_t cpu)
     rq->idle_cores = cpumask_andnot(&rq->idle_cores, &c2_pcpu(c2_cpu(c, cpu))->siblings);
 }
 
-/* ---- tickling ----------------------------------------------------------------------------------
- */
+/* ---- tickling -------------------------------------------------------------------------------- */
 
 void c2_tickle_cpu(struct credit2 *c, struct c2_runq *rq, uint32_t cpu)
 {
@@ -121,6 +119,12 @@ static bool preemptable(const struct credit2 *c, const struct vcpu *v, sim_time 
     return ratelimit <= RATELIMIT_TOLERANCE || vcpu_ran(v, now) > ratelimit - RATELIMIT_TOLERANCE;
 }
 
+/* What a vCPU must gain by running on another pCPU than its own, for the cache it leaves behind. */
+static sim_time resistance(const struct credit2 *c)
+{
+    return rule_off(c->sched, C2_RESIST) ? 0 : c2_params(c)->migrate_resist;
+}
+
 /* How much it is worth to preempt the vCPU that runs on p for cv; not at all if not positive. */
 static int64_t score(struct credit2 *c, const struct c2_vcpu *cv, const struct pcpu *p,
                      sim_time now)
@@ -133,7 +137,7 @@ static int64_t score(struct credit2 *c, const struct c2_vcpu *cv, const struct p
     c2_burn(c, cur, now);
     points = (int64_t)cv->credit - cur->credit;
     if (cv->vcpu->processor != p->id)
-        points -= c2_params(c)->migrate_resist;
+        points -= resistance(c);
     if (points > 0) {
         if (cpumask_test(&cv->vcpu->soft, p->id))
             points += CREDIT_INIT;
@@ -239,8 +243,7 @@ void c2_tickle(struct credit2 *c, struct c2_vcpu *cv, sim_time now)
     cv->tickled_cpu = cpu;
 }
 
-/* ---- the end of an epoch ------------------------------------------------------------------------
- */
+/* ---- the end of an epoch --------------------------------------------------------------------- */
 
 /* Everybody gets the same, so the order in the queue stays. Those that run are charged first, and
  * told if that was the end of their budget. */
@@ -248,6 +251,7 @@ static void reset_credit(struct credit2 *c, struct c2_runq *rq, const struct c2_
                          sim_time now)
 {
     int32_t more = next->credit == CREDIT_LEAST ? 2 * CREDIT_INIT : CREDIT_INIT;
+    int32_t most = CREDIT_INIT + (rule_off(c->sched, C2_CARRYOVER) ? 0 : CREDIT_CARRYOVER);
 
     for_each_member(cv, rq)
     {
@@ -260,15 +264,14 @@ static void reset_credit(struct credit2 *c, struct c2_runq *rq, const struct c2_
         }
         before = cv->credit;
         cv->credit += more;
-        if (cv->credit > CREDIT_INIT + CREDIT_CARRYOVER)
-            cv->credit = CREDIT_INIT + CREDIT_CARRYOVER;
+        if (cv->credit > most)
+            cv->credit = most;
         cv->start = now;
         observe2(c->sched->host, RESET, cv->vcpu, before, cv->credit);
     }
 }
 
-/* ---- the decision -------------------------------------------------------------------------------
- */
+/* ---- the decision ---------------------------------------------------------------------------- */
 
 /* How long may next run? Until its credit is that of the first that waits. */
 static sim_time slice_of(const struct credit2 *c, const struct c2_runq *rq,
@@ -318,8 +321,7 @@ static bool may_take(const struct credit2 *c, const struct c2_runq *rq, const st
     if (cv->tickled_cpu != CPU_NONE && cv->tickled_cpu != cpu &&
         cpumask_test(&rq->tickled, cv->tickled_cpu))
         return false; /* the pCPU that was told to take it is on its way */
-    return cv->vcpu->processor == cpu ||
-           otherwise->credit + c2_params(c)->migrate_resist <= cv->credit;
+    return cv->vcpu->processor == cpu || otherwise->credit + resistance(c) <= cv->credit;
 }
 
 static struct c2_vcpu *candidate(struct credit2 *c, struct c2_runq *rq, struct c2_vcpu *prev,
@@ -331,13 +333,17 @@ static struct c2_vcpu *candidate(struct credit2 *c, struct c2_runq *rq, struct c
     struct list *at = rq->queue.next;
 
     prev->yield = false;
-    if (!yield && runnable && c2_params(c)->ratelimit &&
+    if (!yield && runnable && !rule_off(c->sched, C2_RATELIMIT) && c2_params(c)->ratelimit &&
         vcpu_ran(prev->vcpu, now) < c2_params(c)->ratelimit) {
+        c->sched->why = "ratelimit: it has run for less than the limit and is not preempted";
         observe1(h, RATELIMIT, prev->vcpu, vcpu_ran(prev->vcpu, now));
         return prev;
     }
-    if (runnable && !better_elsewhere(c, rq, prev->vcpu, p->id))
+    c->sched->why = "nobody who may run here waits in the run queue";
+    if (runnable && !better_elsewhere(c, rq, prev->vcpu, p->id)) {
         next = prev;
+        c->sched->why = "it goes on: nobody who may run here has more credit";
+    }
     while (at != &rq->queue) {
         struct c2_vcpu *cv = container_of(at, struct c2_vcpu, queue);
 
@@ -347,6 +353,8 @@ static struct c2_vcpu *candidate(struct credit2 *c, struct c2_runq *rq, struct c
             break;
         if (may_take(c, rq, cv, next, p->id) && (!c2_capped(cv) || c2_cap_grab(c, cv, now))) {
             next = cv;
+            c->sched->why = yield ? "the other one yielded: first in the queue that may run here"
+                                  : "first in the queue, by credit, that may run here";
             break;
         }
     }
@@ -381,7 +389,8 @@ static void take(struct credit2 *c, struct c2_runq *rq, struct c2_vcpu *prev, st
     next->start = now;
     next->tickled_cpu = CPU_NONE;
     if (next->vcpu->processor != p->id) {
-        next->credit += MIGRATE_COMPENSATION;
+        if (!rule_off(c->sched, C2_COMPENSATION))
+            next->credit += MIGRATE_COMPENSATION;
         next->vcpu->processor = p->id;
     }
 }
@@ -444,8 +453,7 @@ static void context_saved(struct scheduler *s, struct vcpu *v)
         c2_cap_unpark(c, v->domain->sched, now);
 }
 
-/* ---- waking and sleeping ------------------------------------------------------------------------
- */
+/* ---- waking and sleeping --------------------------------------------------------------------- */
 
 static void wake(struct scheduler *s, struct vcpu *v)
 {
@@ -498,8 +506,7 @@ static void migrate(struct scheduler *s, struct vcpu *v, uint32_t cpu)
         c2_migrate(c, cv, to, s->host->queue->now);
 }
 
-/* ---- life cycle ---------------------------------------------------------------------------------
- */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
 static void create(struct scheduler *s)
 {
@@ -597,8 +604,35 @@ static int64_t credit(const struct scheduler *s, const struct vcpu *v)
     return c2_vcpu(v)->credit;
 }
 
-/* ---- parameters and operations ------------------------------------------------------------------
- */
+static void queue_text(const struct scheduler *s, const struct pcpu *p, char *text, size_t size)
+{
+    const struct c2_runq *rq = c2_pcpu(p)->rq;
+    const char *comma = "";
+    size_t used = 0;
+
+    (void)s;
+    *text = 0;
+    for (struct list *at = rq->queue.next; at != &rq->queue && used < size; at = at->next) {
+        const struct c2_vcpu *cv = container_of(at, struct c2_vcpu, queue);
+        const struct domain *d = cv->vcpu->domain;
+
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s%s%" PRIu32 "/v%" PRIu32 " %" PRId32,
+                             comma, d->name, *d->name ? "#" : "d", d->id, cv->vcpu->id, cv->credit);
+        comma = ", ";
+    }
+}
+
+static const struct sched_rule rules[] = {
+    [C2_RATELIMIT] = {"ratelimit", "who has run for less than the ratelimit is not preempted"},
+    [C2_RESIST] = {"resist", "another pCPU's vCPU is taken over only if that gains enough credit"},
+    [C2_COMPENSATION] = {"compensation", "who changes pCPUs gets some credit for it"},
+    [C2_CARRYOVER] = {"carryover", "some credit is kept beyond what a reset adds"},
+    [C2_BALANCE] = {"balance", "run queues exchange vCPUs after a reset"},
+    {NULL, NULL},
+};
+
+/* ---- parameters and operations --------------------------------------------------------------- */
 
 static const char *const arrangements[] = {"cpu", "core", "socket", "node", "all", NULL};
 
@@ -679,4 +713,6 @@ const struct sched_ops sched_credit2 = {
     .schedule = schedule,
     .context_saved = context_saved,
     .credit = credit,
+    .queue_text = queue_text,
+    .rules = rules,
 };

@@ -154,7 +154,7 @@ static inline int64_t c2_granule(sim_time t)
     return t >> GRANULE_SHIFT;
 }
 
-/* ---- credit2.c ---- */
+/* ---- credit2.c ------------------------------------------------------------------------------- */
 
 void c2_burn(struct credit2 *c, struct c2_vcpu *cv, sim_time now);
 void c2_enqueue(struct credit2 *c, struct c2_vcpu *cv);
@@ -167,7 +167,7 @@ void c2_tickle_cpu(struct credit2 *c, struct c2_runq *rq, uint32_t cpu);
 void c2_core_idles(const struct credit2 *c, struct c2_runq *rq, uint32_t cpu);
 void c2_core_busy(const struct credit2 *c, struct c2_runq *rq, uint32_t cpu);
 
-/* ---- credit2_load.c ---- */
+/* ---- credit2_load.c -------------------------------------------------------------------------- */
 
 /* Bring the averages of a run queue, and of a vCPU unless NULL, up to date; then the load changes
  * by `change` (1: cv begins to run or wait, -1: it stops, 0). */
@@ -181,7 +181,7 @@ uint32_t c2_pick_cpu(struct scheduler *s, struct vcpu *v);
 void c2_pcpu_join(struct scheduler *s, struct pcpu *p);
 void c2_pcpu_leave(struct scheduler *s, struct pcpu *p);
 
-/* ---- credit2_cap.c ---- */
+/* ---- credit2_cap.c --------------------------------------------------------------------------- */
 
 void c2_cap_init(struct c2_domain *cd, struct domain *d);
 void c2_cap_release(struct c2_domain *cd);

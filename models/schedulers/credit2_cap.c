@@ -19,8 +19,7 @@ static struct c2_domain *domain_of(const struct c2_vcpu *cv)
     return cv->vcpu->domain->sched;
 }
 
-/* ---- parking ----------------------------------------------------------------------------------
- */
+/* ---- parking --------------------------------------------------------------------------------- */
 
 static void park(struct credit2 *c, struct c2_vcpu *cv, sim_time now)
 {
@@ -54,8 +53,7 @@ void c2_cap_unpark(struct credit2 *c, struct c2_domain *cd, sim_time now)
     }
 }
 
-/* ---- budgets ----------------------------------------------------------------------------------
- */
+/* ---- budgets --------------------------------------------------------------------------------- */
 
 bool c2_cap_grab(struct credit2 *c, struct c2_vcpu *cv, sim_time now)
 {
@@ -102,8 +100,7 @@ static void replenish(struct timer *t, sim_time now)
     host_arm(s->host, &cd->replenish, cd->next);
 }
 
-/* ---- setting a cap -----------------------------------------------------------------------------
- */
+/* ---- setting a cap --------------------------------------------------------------------------- */
 
 static void set_quotas(struct c2_domain *cd)
 {

@@ -41,8 +41,7 @@ static struct c2_runq *runq_of(const struct credit2 *c, uint32_t cpu)
     return c2_pcpu(c2_cpu(c, cpu))->rq;
 }
 
-/* ---- averages ----------------------------------------------------------------------------------
- */
+/* ---- averages -------------------------------------------------------------------------------- */
 
 /* The average a time `delta` later, with that much load all the while. The two shifts are taken
  * separately: their roundings do not cancel. */
@@ -95,8 +94,7 @@ void c2_load(struct credit2 *c, struct c2_runq *rq, struct c2_vcpu *cv, int chan
         vcpu_load(c, cv, change, now);
 }
 
-/* ---- membership --------------------------------------------------------------------------------
- */
+/* ---- membership ------------------------------------------------------------------------------ */
 
 /* A member's weight changed; 0 stands for one that comes or goes. */
 static void update_max_weight(struct credit2 *c, struct c2_runq *rq, uint32_t now, uint32_t before)
@@ -137,8 +135,7 @@ void c2_set_weight(struct credit2 *c, struct c2_vcpu *cv, uint32_t weight)
     update_max_weight(c, cv->rq, weight, before);
 }
 
-/* ---- placement ---------------------------------------------------------------------------------
- */
+/* ---- placement ------------------------------------------------------------------------------- */
 
 static cpumask allowed_in_pool(const struct credit2 *c, const struct c2_vcpu *cv)
 {
@@ -260,8 +257,7 @@ uint32_t c2_pick_cpu(struct scheduler *s, struct vcpu *v)
     return cpu;
 }
 
-/* ---- balancing ---------------------------------------------------------------------------------
- */
+/* ---- balancing ------------------------------------------------------------------------------- */
 
 static bool can_move(const struct credit2 *c, const struct c2_vcpu *cv, const struct c2_runq *to)
 {
@@ -408,8 +404,7 @@ void c2_balance(struct credit2 *c, struct c2_runq *rq, sim_time now)
         c2_migrate(c, b.pull, b.l, now);
 }
 
-/* ---- arrangement -------------------------------------------------------------------------------
- */
+/* ---- arrangement ----------------------------------------------------------------------------- */
 
 static bool belongs_together(const struct credit2 *c, const struct pcpu *a, const struct pcpu *b)
 {

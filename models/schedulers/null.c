@@ -43,8 +43,7 @@ static bool allowed(const struct scheduler *s, const struct vcpu *v, int step, u
     return cpumask_test(&mask, cpu);
 }
 
-/* ---- assigning ----------------------------------------------------------------------------------
- */
+/* ---- assigning ------------------------------------------------------------------------------- */
 
 static void assign(struct scheduler *s, struct vcpu *v, uint32_t cpu)
 {
@@ -120,8 +119,7 @@ static uint32_t pick_cpu(struct scheduler *s, struct vcpu *v)
     return cpu;
 }
 
-/* ---- operations ---------------------------------------------------------------------------------
- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 static void insert(struct scheduler *s, struct vcpu *v)
 {
@@ -204,13 +202,18 @@ static struct decision schedule(struct scheduler *s, struct pcpu *p, sim_time no
 
     (void)now;
     observe(s->host, NULL_SCHEDULE, v);
-    if (!v)
+    s->why = "the vCPU that has this pCPU for itself";
+    if (!v) {
         v = assign_waiting(s, p->id);
+        s->why = v ? "the pCPU was free: first in the wait queue that may run here"
+                   : "the pCPU is free, and nobody waits who may run here";
+    } else if (!vcpu_runnable(v)) {
+        s->why = "the vCPU that has this pCPU for itself does not want to run";
+    }
     return (struct decision){v && vcpu_runnable(v) ? v : p->idle, -1};
 }
 
-/* ---- life cycle ---------------------------------------------------------------------------------
- */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
 static void create(struct scheduler *s)
 {

@@ -31,8 +31,7 @@
 
 static const struct rtds_vcpu_params defaults = {10 * NS_PER_MS, 4 * NS_PER_MS, true};
 
-/* ---- priorities ---------------------------------------------------------------------------------
- */
+/* ---- priorities ------------------------------------------------------------------------------ */
 
 /* Is a strictly better than b? */
 static bool better(const struct rt_vcpu *a, const struct rt_vcpu *b)
@@ -114,8 +113,7 @@ static void replen_move(struct rtds *r, struct rt_vcpu *rv)
         set_timer(r);
 }
 
-/* ---- budgets ------------------------------------------------------------------------------------
- */
+/* ---- budgets --------------------------------------------------------------------------------- */
 
 /* The deadline has passed: a new one after now, and a full budget. */
 static void renew(struct rtds *r, struct rt_vcpu *rv, sim_time now)
@@ -150,8 +148,7 @@ static void burn(struct rtds *r, struct rt_vcpu *rv, sim_time now)
              rv->params.extratime);
 }
 
-/* ---- tickling -----------------------------------------------------------------------------------
- */
+/* ---- tickling -------------------------------------------------------------------------------- */
 
 /* An idle pCPU that rv may use, its own first; else the one that runs the worst, if that is worse
  * than rv. CPU_NONE: nobody. */
@@ -246,8 +243,7 @@ static void replenish(struct timer *t, sim_time now)
     set_timer(r);
 }
 
-/* ---- the decision -------------------------------------------------------------------------------
- */
+/* ---- the decision ---------------------------------------------------------------------------- */
 
 /* The best in the run queue that may run on this pCPU; its idle vCPU if there is none. */
 static struct rt_vcpu *best_for(const struct rtds *r, const struct pcpu *p)
@@ -274,8 +270,12 @@ static struct decision schedule(struct scheduler *s, struct pcpu *p, sim_time no
     cpumask_clear(&r->tickled, p->id);
     burn(r, cur, now);
     next = best_for(r, p);
-    if (runnable && cur->budget > 0 && (next->vcpu->idle || better(cur, next)))
+    s->why = next->vcpu->idle ? "nobody who may run here waits"
+                              : "the best level and earliest deadline of those that may run here";
+    if (runnable && cur->budget > 0 && (next->vcpu->idle || better(cur, next))) {
         next = cur;
+        s->why = "it goes on: its level and deadline are better than all that may run here";
+    }
     if (next != cur && runnable)
         cur->delayed_add = true;
     next->start = now;
@@ -306,8 +306,7 @@ static void context_saved(struct scheduler *s, struct vcpu *v)
     }
 }
 
-/* ---- waking and sleeping ------------------------------------------------------------------------
- */
+/* ---- waking and sleeping --------------------------------------------------------------------- */
 
 static void wake(struct scheduler *s, struct vcpu *v)
 {
@@ -355,8 +354,7 @@ static uint32_t pick_cpu(struct scheduler *s, struct vcpu *v)
                                                 : cpumask_cycle(v->processor, &allowed);
 }
 
-/* ---- life cycle ---------------------------------------------------------------------------------
- */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
 static void create(struct scheduler *s)
 {
@@ -434,6 +432,28 @@ static const char *priority(const struct scheduler *s, const struct vcpu *v)
     return text;
 }
 
+static void queue_text(const struct scheduler *s, const struct pcpu *p, char *text, size_t size)
+{
+    const struct rtds *r = rt_data(s);
+    const char *comma = "";
+    size_t used = 0;
+
+    *text = 0;
+    for (struct list *at = r->runq.next; at != &r->runq && used < size; at = at->next) {
+        const struct rt_vcpu *rv = queue_owner(at);
+        const struct domain *d = rv->vcpu->domain;
+
+        if (!cpumask_test(&rv->vcpu->hard, p->id))
+            continue;
+        used += (size_t)snprintf(text + used, size - used,
+                                 "%s%s%s%" PRIu32 "/v%" PRIu32 " L%" PRIu32 " deadline %" PRId64
+                                 " budget %" PRId64,
+                                 comma, d->name, *d->name ? "#" : "d", d->id, rv->vcpu->id,
+                                 rv->level, rv->deadline, rv->budget);
+        comma = ", ";
+    }
+}
+
 static int64_t budget(const struct scheduler *s, const struct vcpu *v)
 {
     (void)s;
@@ -491,4 +511,5 @@ const struct sched_ops sched_rtds = {
     .context_saved = context_saved,
     .priority = priority,
     .credit = budget,
+    .queue_text = queue_text,
 };
