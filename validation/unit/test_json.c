@@ -116,6 +116,7 @@ static const struct {
     {"[\"\xc0\x80\"]", "t.json:1:3: byte 0xc0 is not UTF-8"},         /* overlong */
     {"[\"\xed\xa0\x80\"]", "t.json:1:3: byte 0xed is not UTF-8"},     /* a surrogate */
     {"[\"\xf4\x90\x80\x80\"]", "t.json:1:3: byte 0xf4 is not UTF-8"}, /* above U+10FFFF */
+    {"[\"\xf9\x80\x80\x80\"]", "t.json:1:3: byte 0xf9 is not UTF-8"}, /* no first byte at all */
     {"[\"\xe2\x82", "t.json:1:3: byte 0xe2 is not UTF-8"},            /* cut off */
     {"\xff\xfe{", "t.json:1:1: this is UTF-16"},
     {"[\xe2\x80\x9cx\xe2\x80\x9d]", "t.json:1:2: strings need straight double quotes"},
