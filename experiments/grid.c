@@ -95,6 +95,15 @@ static int decimals(double value, int digits)
     return places;
 }
 
+static double pow10_of(int n)
+{
+    double p = 1;
+
+    while (n-- > 0)
+        p *= 10;
+    return p;
+}
+
 char *value_text(double value)
 {
     if (isnan(value))
@@ -126,5 +135,8 @@ char *figure_text(const struct interval *i, bool *mark)
     places = decimals(half, 2);
     if (places > decimals(i->estimate, 4))
         places = decimals(i->estimate, 4);
+    /* so narrow that no digit of it would be seen */
+    if (half * pow10_of(places) < 0.5)
+        return xasprintf("%.*f", places, i->estimate);
     return xasprintf("%.*f ±%.*f", places, i->estimate, places, half);
 }

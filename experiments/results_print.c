@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Results as tables on the terminal. */
 #include "experiments/grid.h"
+#include "experiments/report_tables.h"
 #include "experiments/results.h"
 #include "sim/simgrid.h"
 #include "sim/version.h"
@@ -11,51 +12,28 @@
 /* Domains by themselves are listed up to this number; more are in domains.csv. */
 enum { DOMAINS_SHOWN = 16 };
 
-/* Tables: a heading, whom they are about, and the metrics whose names begin like this. */
-static const struct {
-    const char *heading;
-    enum subject_kind kind;
-    const char *prefix[6];
-} tables[] = {
-    {"Latency from the send, ms", SUBJECT_CLIENT, {"latency_", "throughput"}},
-    {"Latency from the intended send, ms", SUBJECT_CLIENT, {"intended_"}},
-    {"Hosts", SUBJECT_HOST, {"utilisation", "runs", "moves"}},
-    {"Domains: time in % of a CPU",
-     SUBJECT_GROUP,
-     {"cpu_share", "wake_wait", "preempt_wait", "runs", "moves", "fairness"}},
-    {"Domains: from waking up to running, ms", SUBJECT_GROUP, {"wake_to_run"}},
-    {"Each domain: time in % of a CPU", SUBJECT_DOMAIN, {"cpu_share", "wake_wait", "preempt_wait"}},
-};
-
-static bool listed(size_t table, const struct metric *m)
-{
-    for (size_t i = 0; i < 6 && tables[table].prefix[i]; i++)
-        if (!strncmp(m->name, tables[table].prefix[i], strlen(tables[table].prefix[i])))
-            return m->subjects >> tables[table].kind & 1;
-    return false;
-}
-
-static void print_table(const struct variant *v, size_t table, bool *starred, FILE *out)
+static void print_table(const struct variant *v, const struct report_table *table, bool *starred,
+                        FILE *out)
 {
     struct grid g;
     size_t columns = 1, rows = 0;
 
     for (size_t i = 0; i < v->layout->subjects; i++)
-        rows += v->layout->subject[i].kind == tables[table].kind;
-    if (!rows || (tables[table].kind == SUBJECT_DOMAIN && rows > DOMAINS_SHOWN))
+        rows += v->layout->subject[i].kind == table->kind;
+    if (!rows || (table->kind == SUBJECT_DOMAIN && rows > DOMAINS_SHOWN))
         return;
     for (size_t i = 0; i < metric_count; i++)
-        columns += listed(table, &metrics[i]);
+        columns += report_table_lists(table, &metrics[i]);
     grid_init(&g, columns);
     grid_row(&g);
-    grid_put(&g, "%s", tables[table].heading);
+    grid_put(&g, "%s", table->heading);
     for (size_t i = 0; i < metric_count; i++)
-        if (listed(table, &metrics[i]))
+        if (report_table_lists(table, &metrics[i]))
             grid_put(&g, "%s", metrics[i].heading);
     for (size_t k = 0; k < v->layout->subjects; k++) {
         const struct subject *s = &v->layout->subject[k];
 
-        if (s->kind != tables[table].kind)
+        if (s->kind != table->kind)
             continue;
         grid_row(&g);
         if (s->members > 1 && s->kind != SUBJECT_HOST)
@@ -63,7 +41,7 @@ static void print_table(const struct variant *v, size_t table, bool *starred, FI
         else
             grid_put(&g, "  %s", s->name);
         for (size_t i = 0; i < metric_count; i++)
-            if (listed(table, &metrics[i])) {
+            if (report_table_lists(table, &metrics[i])) {
                 struct interval x = tally_interval(&v->tally, s, &metrics[i]);
                 char *text = figure_text(&x, starred);
 
@@ -140,7 +118,7 @@ void results_print(const struct study *s, FILE *out)
             v->tally.count, quantity_format(QUANTITY_DURATION, sc->duration, duration),
             quantity_format(QUANTITY_DURATION, sc->warmup, warmup), (long long)sc->seed,
             quantity_format(QUANTITY_PERCENT, sc->confidence, confidence));
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        print_table(v, i, &starred, out);
+    for (size_t i = 0; i < report_table_count; i++)
+        print_table(v, &report_tables[i], &starred, out);
     results_print_notes(s, starred, out);
 }

@@ -17,7 +17,7 @@ enum {
     BUFFER = 1 << 18,
     PIECE = XT_SPILL_BLOCK,
     LOOK_AHEAD = 4 * XT_RECORD_MAX + 16, /* to judge whether records go on at a place */
-    READ_MEMORY = 20 << 20,
+    READ_MEMORY = 12 << 20,
 };
 
 /* A step of the TSC beyond this is looked at more closely: 2^35 cycles are 14 s at 2.4 GHz. */

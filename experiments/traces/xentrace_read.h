@@ -79,7 +79,7 @@ struct xentrace_reader *xentrace_open(const char *path, struct errors *e);
 struct xentrace_reader *xentrace_open_memory(const void *data, size_t size);
 void xentrace_close(struct xentrace_reader *r);
 
-/* Hold at most so many bytes in memory while merging (for tests; the default is 20 MiB). */
+/* Hold at most so many bytes in memory while merging (for tests; the default is 12 MiB). */
 void xentrace_hold(struct xentrace_reader *r, size_t bytes);
 
 /* The next record in time. False at the end. */

@@ -345,7 +345,7 @@ void xentrace_summary_text(const struct xentrace_summary *s, const struct xentra
     print_events(&t);
     if (s->coarse)
         fprintf(out, "\nPercentiles of later vCPUs are %s: more vCPUs than there is room for.\n",
-                s->no_room ? "missing" : "within 6 %");
+                s->no_room ? "missing" : "within 3 %");
     print_damage(&t);
     free(t.vcpu);
 }
@@ -567,7 +567,7 @@ void xentrace_summary_json(const struct xentrace_summary *s, const struct xentra
     json_end(&w);
     json_put_string(&w, "percentiles",
                     s->no_room  ? "missing for some"
-                    : s->coarse ? "within 6 %"
+                    : s->coarse ? "within 3 %"
                                 : "within 0.8 %");
     put_pcpus(&w, &t);
     put_domains(&w, &t);

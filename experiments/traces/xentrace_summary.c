@@ -6,9 +6,9 @@
 enum {
     LISTENER = 0, /* place in xt_vcpu.of */
     FINE_BITS = HISTOGRAM_2_DIGITS,
-    COARSE_BITS = 5,
-    FINE_MEMORY = 20 << 20,
-    SUMMARY_MEMORY = 28 << 20,
+    COARSE_BITS = 6,
+    FINE_MEMORY = 14 << 20,
+    SUMMARY_MEMORY = 22 << 20,
 };
 
 /* Told run times outside of this are too short for a frequency, or may have wrapped at 32 bits. */

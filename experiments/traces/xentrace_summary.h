@@ -6,7 +6,7 @@
  *
  * Durations are kept in cycles of the trace's TSC and become nanoseconds when they are printed.
  * Counts, sums, minima and maxima are exact; percentiles come from log-linear histograms, within
- * 0.8 % (coarser, 6 %, or none when a trace has more vCPUs than SUMMARY_MEMORY has room for).
+ * 0.8 % (coarser, 3 %, or none when a trace has more vCPUs than SUMMARY_MEMORY has room for).
  */
 #ifndef HVSIM_EXPERIMENTS_TRACES_XENTRACE_SUMMARY_H
 #define HVSIM_EXPERIMENTS_TRACES_XENTRACE_SUMMARY_H

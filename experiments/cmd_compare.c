@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* hvsim compare: variants of one scenario under the same random numbers. */
+#include "experiments/commands.h"
+#include "experiments/compare.h"
+#include "experiments/study_options.h"
+
+struct compare_options {
+    struct study_options options;
+    struct param_list vary; /* char * */
+};
+
+static const struct command_option rows[] = {
+    {.param = {PARAM("vary", LIST, struct compare_options, vary),
+               .meaning = "Values to compare; with several --vary, every combination. The first "
+                          "combination is what the others are held against."},
+     .value = "/JSON/POINTER=A,B,C"},
+    STUDY_OPTION_ROWS(struct compare_options),
+};
+
+static int prepare(struct study *s, const struct variations *v, const struct study_options *o,
+                   struct errors *e)
+{
+    struct param_list set = study_overrides(o);
+    int status = compare_add(s, v, &set, e);
+
+    study_overrides_free(&set);
+    return status ? status : study_prepare(s, e);
+}
+
+static enum exit_code finish(const struct study *s, const struct variations *v,
+                             const struct study_options *o, struct errors *e)
+{
+    if (o->json)
+        compare_json(s, v, stdout);
+    else
+        compare_print(s, stdout);
+    if (o->out && !compare_write(s, v, o->out, o->quiet, e) && !o->json)
+        printf("\nResults are in %s\n", o->out);
+    return study_exit_code(s);
+}
+
+static enum exit_code run(const void *options, const struct operands *operands, struct errors *e)
+{
+    const struct compare_options *o = options;
+    enum exit_code code = EXIT_INPUT;
+    struct variations v = {0};
+    struct study s;
+    int status = study_begin(&s, operands->text[0], &o->options, e);
+
+    if (!o->vary.count)
+        error_add(e, EXIT_INPUT,
+                  "hvsim compare: nothing to compare: give --vary, as in --vary "
+                  "/hosts/0/scheduler=credit,terriertail");
+    status |= variations_read(&v, &o->vary, e);
+    if (!status && o->vary.count && !prepare(&s, &v, &o->options, e) && !study_run(&s, e))
+        code = finish(&s, &v, &o->options, e);
+    variations_free(&v);
+    study_free(&s);
+    return e->count ? errors_exit_code(e) : code;
+}
+
+const struct command command_compare = {
+    .name = "compare",
+    .summary = "Simulate variants of a scenario under the same random numbers",
+    .arguments = "SCENARIO.json",
+    .least = 1,
+    .most = 1,
+    .details = "For instance\n"
+               "    hvsim compare rpc.json --vary /hosts/0/scheduler=credit,terriertail\n"
+               "Each variant's figures come with intervals of their own, and with the change "
+               "against the first variant, whose interval is narrower: all variants are given the "
+               "same requests and the same phases.\n\n"
+               "A value that holds a comma is put in quotes or brackets: "
+               "--vary '/hosts/0/dom0/hard_affinity=all,\"0,2\"'.\n\n"
+               "With --out, the latency tails are drawn by gnuplot, if it is installed.",
+    OPTIONS_OF(rows, struct compare_options),
+    .run = run,
+};

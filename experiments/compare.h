@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Variants of a scenario held against each other: every --vary gives values for one place of the
+ * file, and each combination of values is a variant. All variants see the same random numbers, so
+ * replication i of one is paired with replication i of another, and differences are known far
+ * better than the variants' own figures.
+ */
+#ifndef HVSIM_EXPERIMENTS_COMPARE_H
+#define HVSIM_EXPERIMENTS_COMPARE_H
+
+#include "experiments/study.h"
+
+/* One --vary: "/json/pointer=a,b,c". Commas inside brackets or quotes do not separate. */
+struct variation {
+    char *pointer;
+    char **value;
+    size_t values;
+};
+
+struct variations {
+    struct variation *item;
+    size_t count;
+};
+
+/* Read the options' texts. 0, or -1 with errors; free in both cases. */
+int variations_read(struct variations *v, const struct param_list *texts, struct errors *e);
+void variations_free(struct variations *v);
+
+/* Add a variant to the study for each combination, the first --vary changing slowest. */
+int compare_add(struct study *s, const struct variations *v, const struct param_list *base,
+                struct errors *e);
+
+/* A metric of a variant against the same of the study's first one, over the replications that both
+ * have. No interval: `none` says why. */
+struct comparison {
+    struct interval difference, ratio;
+};
+struct comparison compare_figures(const struct variant *first, const struct variant *other,
+                                  const struct subject *s, const struct metric *m);
+
+/* The subject of another variant that is the same as this one of the first, or NULL. */
+const struct subject *compare_subject(const struct variant *other, const struct subject *s);
+
+void compare_json(const struct study *s, const struct variations *v, FILE *out);
+void compare_print(const struct study *s, FILE *out);
+
+/* results.json, CSV, and a picture of each client's latency tails; tells on stderr when there is no
+ * gnuplot to draw it. */
+int compare_write(const struct study *s, const struct variations *v, const char *dir, bool quiet,
+                  struct errors *e);
+
+/* compare_plot.c */
+int compare_plot(const struct study *s, const char *dir, bool quiet, struct errors *e);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A picture of latency tails: the share of requests that take longer, both axes logarithmic. Data
+ * and gnuplot's script stay beside it, to be changed and drawn again.
+ */
+#include "experiments/compare.h"
+#include "experiments/results.h"
+#include "sim/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct plot {
+    const struct study *study;
+    const struct subject *client; /* of the first variant */
+    const char *base;             /* "tail", or "tail-web" */
+};
+
+static const struct histogram *latency(const struct variant *v, const struct subject *s)
+{
+    const struct histogram *h = s ? &v->tally.client[s - v->layout->subject].latency : NULL;
+
+    return h && h->bucket && h->count ? h : NULL;
+}
+
+/* One block per variant: latency in ms, share of requests above it. */
+static void write_data(const void *ctx, FILE *out)
+{
+    const struct plot *p = ctx;
+
+    fputs("# latency_ms share_above\n", out);
+    for (size_t i = 0; i < p->study->variants; i++) {
+        const struct variant *v = &p->study->variant[i];
+        const struct histogram *h = latency(v, compare_subject(v, p->client));
+        uint64_t above = h ? h->count : 0;
+        char number[NUMBER_TEXT];
+
+        fprintf(out, "%s# %s\n", i ? "\n\n" : "", v->label);
+        for (uint32_t b = 0; h && b < h->buckets && above; b++) {
+            sim_time high = histogram_highest(h, b);
+
+            if (!h->bucket[b])
+                continue;
+            fprintf(out, "%s ",
+                    number_format((double)(high < h->max ? high : h->max) / 1e6, number));
+            above -= h->bucket[b];
+            /* the largest one is drawn at half a request */
+            fprintf(out, "%s\n",
+                    number_format((above ? (double)above : 0.5) / (double)h->count, number));
+        }
+    }
+}
+
+/* A text in gnuplot's single quotes. */
+static void put_quoted(const char *text, FILE *out)
+{
+    fputc('\'', out);
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputc('\'', out);
+        fputc(*text, out);
+    }
+    fputc('\'', out);
+}
+
+static void write_script(const void *ctx, FILE *out)
+{
+    const struct plot *p = ctx;
+    const char *title = p->study->variant[0].scenario->title;
+
+    fprintf(out,
+            "# gnuplot %s.gp draws %s.svg and %s.png from %s.dat\n"
+            "set encoding utf8\n"
+            "set logscale xy\n"
+            "set format x '%%g'\n"
+            "set xlabel 'latency (ms)'\n"
+            "set ylabel 'requests that take longer'\n"
+            "set ytics ('all' 1, 'half' 0.5, '10 %%%%' 0.1, '1 %%%%' 0.01, '0.1 %%%%' 0.001, "
+            "'0.01 %%%%' 0.0001, '0.001 %%%%' 0.00001)\n"
+            "set yrange [0.00001:1]\n"
+            "set grid\n"
+            "set key bottom left\n"
+            "set title ",
+            p->base, p->base, p->base, p->base);
+    put_quoted(*title ? title : p->client->name, out);
+    fputs(" noenhanced\n", out);
+    for (int picture = 0; picture < 2; picture++) {
+        fprintf(out, "set terminal %s\nset output '%s.%s'\nplot ",
+                picture ? "pngcairo size 900,600" : "svg size 900,600 background 'white'", p->base,
+                picture ? "png" : "svg");
+        for (size_t i = 0; i < p->study->variants; i++) {
+            fprintf(out, "%s'%s.dat' index %zu with steps linewidth 2 title ",
+                    i ? ", \\\n     " : "", p->base, i);
+            put_quoted(p->study->variant[i].label, out);
+            fputs(" noenhanced", out);
+        }
+        fputs("\nunset output\n", out);
+    }
+}
+
+/* gnuplot in that directory. 0, or -1 when it is not there or fails. */
+static int run_gnuplot(const char *dir, const char *script)
+{
+    pid_t child;
+    int status;
+
+    fflush(NULL);
+    child = fork();
+    if (child < 0)
+        return -1;
+    if (child == 0) {
+        if (chdir(dir) == 0 && freopen("/dev/null", "w", stderr))
+            execlp("gnuplot", "gnuplot", script, (char *)NULL);
+        _exit(127);
+    }
+    while (waitpid(child, &status, 0) < 0)
+        ;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+}
+
+static void remove_pictures(const char *dir, const char *base)
+{
+    static const char *const suffixes[] = {".svg", ".png"};
+
+    for (size_t i = 0; i < 2; i++) {
+        char *name = xasprintf("%s%s", base, suffixes[i]), *path = output_path(dir, name);
+
+        unlink(path);
+        free(path);
+        free(name);
+    }
+}
+
+static void draw(const struct plot *p, const char *dir, bool quiet, struct errors *e)
+{
+    char *data = xasprintf("%s.dat", p->base), *script = xasprintf("%s.gp", p->base);
+
+    if (!results_file(dir, data, write_data, p, e) &&
+        !results_file(dir, script, write_script, p, e) && run_gnuplot(dir, script)) {
+        remove_pictures(dir, p->base);
+        if (!quiet)
+            fprintf(stderr,
+                    "No picture: gnuplot is not there or failed. `gnuplot %s` in %s draws "
+                    "it.\n",
+                    script, dir);
+    }
+    free(data);
+    free(script);
+}
+
+int compare_plot(const struct study *s, const char *dir, bool quiet, struct errors *e)
+{
+    const struct layout *l = s->variant[0].layout;
+    size_t before = e->count;
+
+    for (size_t i = 0; i < l->clients; i++) {
+        char *base = l->clients > 1 ? xasprintf("tail-%s", l->subject[i].name) : xstrdup("tail");
+        struct plot p = {s, &l->subject[i], base};
+
+        if (latency(&s->variant[0], &l->subject[i]))
+            draw(&p, dir, quiet, e);
+        free(base);
+    }
+    return e->count > before ? -1 : 0;
+}
