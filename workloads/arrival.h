@@ -10,7 +10,7 @@
 #ifndef HVSIM_WORKLOADS_ARRIVAL_H
 #define HVSIM_WORKLOADS_ARRIVAL_H
 
-#include "workloads/distribution.h"
+#include "sim/distribution.h"
 
 enum arrival_kind {
     ARRIVAL_POISSON, /* rate */

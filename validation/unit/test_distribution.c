@@ -4,7 +4,7 @@
  * GSL's distribution function by Kolmogorov and Smirnov. Seeds are fixed, so a pass stays a pass;
  * the limits are those of a test with 0.1 % false alarms.
  */
-#include "workloads/distribution.h"
+#include "sim/distribution.h"
 
 #include "sim/sample.h"
 

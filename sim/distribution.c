@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "workloads/distribution.h"
+#include "sim/distribution.h"
 
 #include <math.h>
 #include <stdlib.h>

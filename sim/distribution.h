@@ -8,8 +8,8 @@
  * All kinds but gamma draw by inversion of one uniform number (points: one more for the rest),
  * so that under common random numbers two scenarios differ only by what was changed.
  */
-#ifndef HVSIM_WORKLOADS_DISTRIBUTION_H
-#define HVSIM_WORKLOADS_DISTRIBUTION_H
+#ifndef HVSIM_SIM_DISTRIBUTION_H
+#define HVSIM_SIM_DISTRIBUTION_H
 
 #include "sim/error.h"
 #include "sim/random.h"
