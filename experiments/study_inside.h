@@ -10,6 +10,14 @@
 int study_replicate(const struct study *s, const struct variant *v, uint64_t replication,
                     const char *trace, int64_t *reached, FILE *out, struct errors *e);
 
+/* In a child: a world bound to the platform, ready to run; NULL with errors. */
+struct world *study_world(const struct study *s, const struct variant *v, uint64_t replication,
+                          struct errors *e);
+
+/* In a child, once: run such a world up to a date (events at it are not run). 0, or -1. */
+int study_run_world(const struct study *s, const struct variant *v, struct world *w, sim_time end,
+                    struct errors *e);
+
 /* In a child: build a variant's first world and bind it, to find what is wrong. */
 int study_rehearse(const struct study *s, const struct variant *v, struct errors *e);
 

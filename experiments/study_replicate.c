@@ -49,9 +49,8 @@ static int check_links(const struct variant *v, const struct world *w, struct er
     return e->count > before ? -1 : 0;
 }
 
-/* A world bound to the platform, ready to run; NULL with errors. */
-static struct world *prepare(const struct study *s, const struct variant *v, uint64_t replication,
-                             struct errors *e)
+struct world *study_world(const struct study *s, const struct variant *v, uint64_t replication,
+                          struct errors *e)
 {
     struct world *w = world_new(v->scenario, v->roster, (uint64_t)v->scenario->seed, replication);
     struct platform_options o = options_of(s, v, w, NULL);
@@ -64,9 +63,19 @@ static struct world *prepare(const struct study *s, const struct variant *v, uin
     return NULL;
 }
 
+int study_run_world(const struct study *s, const struct variant *v, struct world *w, sim_time end,
+                    struct errors *e)
+{
+    struct platform_options o = options_of(s, v, w, NULL);
+    struct platform_report report;
+
+    o.end = end;
+    return platform_run(&o, &w->fleet, &w->timeline, &report, e);
+}
+
 int study_rehearse(const struct study *s, const struct variant *v, struct errors *e)
 {
-    struct world *w = prepare(s, v, 0, e);
+    struct world *w = study_world(s, v, 0, e);
 
     world_free(w);
     return w ? 0 : -1;
@@ -111,7 +120,7 @@ static int trace_end(struct tracer *t, const struct world *w, const char *path, 
 int study_replicate(const struct study *s, const struct variant *v, uint64_t replication,
                     const char *trace, int64_t *reached, FILE *out, struct errors *e)
 {
-    struct world *w = prepare(s, v, replication, e);
+    struct world *w = study_world(s, v, replication, e);
     struct platform_report report;
     struct tracer tracer = {0};
     struct platform_options o;

@@ -478,6 +478,7 @@ static void pcpu_schedule(struct pcpu *p, sim_time now)
     h->executing = p->id;
     h->decisions++;
     queue_cancel(h->queue, &p->slice);
+    observe(h, DECISION, prev);
     d = s->ops->schedule(s, p, now);
     check_decision(p, s->ops, &d, now);
     p->slice_granted = d.slice;

@@ -28,6 +28,7 @@ struct host;
     X(SLEEP, "sleep", 0, 0, 0, 0)                                                                  \
     X(EVENT, "event", 0, 0, 0, 0)                                                                  \
     X(NETEVENT, "netevent", 0, 0, 0, 0)                                                            \
+    X(DECISION, "decision", 0, 0, 0, 0) /* the core is about to ask the scheduler */               \
     X(DECIDE, "decide", "previous is idle", "tickled", 0, 0)                                       \
     X(SWITCH_OUT, "switch_out", "ran", 0, 0, 0)                                                    \
     X(SWITCH_IN, "switch_in", "waited", "slice", 0, 0)                                             \
