@@ -11,7 +11,9 @@
  * Rules
  *   Those of Xen 4.17; docs/models/null.md says them in words. There are no slices, no ratelimit,
  *   weights or caps; yielding does nothing. A pause is not offline: the pCPU stays assigned.
- *   A choice among several free pCPUs takes the lowest; Xen takes any if all are taken.
+ *   A choice among several free pCPUs takes the lowest; Xen takes any if all are taken. And Xen
+ *   loses a vCPU that goes offline and comes back before its pCPU has switched it out (its wake
+ *   hook sees it as running); here it is assigned anew.
  *
  * Constants: none.
  */
@@ -145,7 +147,7 @@ static void wake(struct scheduler *s, struct vcpu *v)
     struct pcpu *p = vcpu_pcpu(v);
     cpumask free;
 
-    if (p->current == v || list_linked(&null_vcpu(v)->waiting))
+    if (list_linked(&null_vcpu(v)->waiting) || (p->current == v && assigned(v)))
         return;
     if (assigned(v)) {
         pcpu_reschedule(p);
