@@ -7,8 +7,8 @@ enum {
     LISTENER = 0, /* place in xt_vcpu.of */
     FINE_BITS = HISTOGRAM_2_DIGITS,
     COARSE_BITS = 6,
-    FINE_MEMORY = 14 << 20,
-    SUMMARY_MEMORY = 22 << 20,
+    FINE_MEMORY = 12 << 20,
+    SUMMARY_MEMORY = 18 << 20,
 };
 
 /* Told run times outside of this are too short for a frequency, or may have wrapped at 32 bits. */
@@ -114,6 +114,10 @@ static void change(void *ctx, struct xt_track *t, struct xt_vcpu *v, unsigned fr
             stat_sum(&vs->state[XT_RUNNING], cycles);
             if (v->home)
                 add_share(vs, v->home->number, cycles);
+        } else if (XT_IDLE(v)) { /* nobody asks for percentiles of idleness */
+            stat_sum(&vs->state[v->state], cycles);
+            if (v->state == XT_RUNNABLE)
+                stat_sum(&vs->wait[v->wait], cycles);
         } else if (v->state == XT_RUNNABLE) {
             stat_sum(&vs->state[XT_RUNNABLE], cycles);
             stat_add(s, &vs->wait[v->wait], cycles);
@@ -126,7 +130,7 @@ static void change(void *ctx, struct xt_track *t, struct xt_vcpu *v, unsigned fr
         if (v->state != XT_RUNNING)
             vs->run_began = from == XT_RUNNING || from == XT_LOST ? 0 : tsc;
     } else if (v->state == XT_RUNNING) {
-        if (vs->run_began && v->since && to <= XT_OFFLINE && tsc > vs->run_began) {
+        if (vs->run_began && v->since && to <= XT_OFFLINE && tsc > vs->run_began && !XT_IDLE(v)) {
             stat_add(s, &vs->run, tsc - vs->run_began);
             vs->run_ends[to]++;
         }
