@@ -185,6 +185,8 @@ static inline void world_run(struct world *w, sim_time until)
 
 static inline void world_free(struct world *w)
 {
+    for (struct world_act *a = w->acts; a; a = a->next)
+        queue_cancel(&w->queue, &a->timer);
     while (w->acts) {
         struct world_act *a = w->acts;
 
