@@ -42,6 +42,10 @@ static const struct param guest_cost_rows[] = {
     {PARAM("tick", DURATION, struct guest_costs, tick), .def = "4ms", .min = "1ms", .max = "10ms",
      .meaning = "Period of the guest's scheduler tick (preemption between its threads).",
      .source = "Debian's kernels: HZ=250", .status = STATUS_CITED},
+    {PARAM("idle_tick", BOOLEAN, struct guest_costs, idle_tick), .def = "false",
+     .meaning = "The tick goes on once after the vCPU has gone idle, which wakes it again (Linux's "
+                "dynamic ticks stop only then).",
+     .status = STATUS_ASSUMED},
 };
 
 const struct param_table guest_cost_table =
@@ -122,12 +126,6 @@ static void make_ready(struct thread *t, sim_time now)
         evtchn_send(&gv->ipi, false);
 }
 
-void thread_wake(struct thread *t, sim_time now)
-{
-    if (t->op.kind == OP_WAIT && !t->ready)
-        make_ready(t, now);
-}
-
 /* The current thread ran for this long. */
 static void charge_thread(struct guest_vcpu *gv, sim_time ran)
 {
@@ -154,6 +152,8 @@ static void program_timer(struct guest_vcpu *gv)
                          ? SIM_NEVER
                          : container_of(gv->sleepers.next, struct thread, sleep)->wake_at;
 
+    if (gv->tick_at < first)
+        first = gv->tick_at;
     if (first == gv->timer_set)
         return;
     gv->timer_set = first;
@@ -170,11 +170,26 @@ static void add_sleeper(struct guest_vcpu *gv, struct thread *t)
     program_timer(gv);
 }
 
+/* The vCPU has something to do after having been idle: its tick begins again. */
+static void tick_restart(struct guest_vcpu *gv, sim_time now)
+{
+    sim_time period = gv->guest->costs.tick, past;
+
+    if (!gv->guest->costs.idle_tick || period <= 0 || gv->tick_at != SIM_NEVER)
+        return;
+    if (gv->tick_phase < 0)
+        gv->tick_phase = now;
+    past = (now - gv->tick_phase) % period;
+    gv->tick_at = now - past + period;
+}
+
 static void timer_interrupt(struct evtchn *ch, sim_time now)
 {
     struct guest_vcpu *gv = ch->vcpu->guest_data;
 
     gv->timer_set = SIM_NEVER; /* it has fired */
+    if (gv->tick_at <= now)
+        gv->tick_at = SIM_NEVER;
     gv->kernel_left += gv->guest->costs.timer;
     while (!list_empty(&gv->sleepers)) {
         struct thread *t = container_of(gv->sleepers.next, struct thread, sleep);
@@ -183,7 +198,27 @@ static void timer_interrupt(struct evtchn *ch, sim_time now)
             break;
         list_remove(&t->sleep);
         make_ready(t, now);
+        tick_restart(gv, now);
     }
+    program_timer(gv);
+}
+
+void thread_wake(struct thread *t, sim_time now)
+{
+    if (t->op.kind != OP_WAIT || t->ready)
+        return;
+    if (list_linked(&t->sleep)) {
+        list_remove(&t->sleep);
+        program_timer(t->gv);
+    }
+    make_ready(t, now);
+}
+
+/* It goes idle: a tick that came meanwhile was all there is to it, else the next will wake it. */
+static void tick_keep(struct guest_vcpu *gv, sim_time now)
+{
+    if (gv->tick_at <= now)
+        gv->tick_at = SIM_NEVER;
     program_timer(gv);
 }
 
@@ -309,6 +344,10 @@ static bool begin_op(struct guest_vcpu *gv, struct thread *t, sim_time now)
         return false;
     case OP_WAIT:
         t->ready = false;
+        if (t->op.arg > 0) {
+            t->wake_at = t->op.arg;
+            add_sleeper(gv, t);
+        }
         return false;
     case OP_YIELD:
         vcpu_yield(gv->vcpu);
@@ -333,8 +372,11 @@ static void run_thread(struct guest_vcpu *gv, struct thread *t)
 
 static void take_events(struct guest_vcpu *gv, sim_time now)
 {
-    for (struct evtchn *ch; (ch = evtchn_take(gv->vcpu));)
+    for (struct evtchn *ch; (ch = evtchn_take(gv->vcpu));) {
+        if (ch != &gv->vcpu->timer_virq)
+            tick_restart(gv, now);
         ch->handler(ch, now);
+    }
 }
 
 /* One step. True: the vCPU has a burst, or has given up its pCPU. */
@@ -367,6 +409,8 @@ static bool step(struct guest_vcpu *gv, sim_time now)
         return true;
     }
     vcpu_burst_stop(gv->vcpu); /* an upcall in the midst of `act` may have left one armed */
+    if (gv->guest->costs.idle_tick)
+        tick_keep(gv, now);
     if (vcpu_block(gv->vcpu)) {
         gv->kernel_left += gv->guest->costs.idle_exit;
         return true;
@@ -444,7 +488,8 @@ struct vcpu *guest_add_vcpu(struct guest *g)
     struct guest_vcpu *gv = &g->vcpu[g->domain->vcpu_count];
 
     gv->guest = g;
-    gv->timer_set = SIM_NEVER;
+    gv->timer_set = gv->tick_at = SIM_NEVER;
+    gv->tick_phase = -1;
     list_init(&gv->runq);
     list_init(&gv->sleepers);
     gv->work_last = &gv->work_first;

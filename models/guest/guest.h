@@ -26,7 +26,7 @@ struct work;
 enum guest_op_kind {
     OP_COMPUTE, /* for arg ns of CPU time; SIM_NEVER: without end */
     OP_SLEEP,   /* until the date arg */
-    OP_WAIT,    /* until thread_wake() */
+    OP_WAIT,    /* until thread_wake(), or until the date arg if that is above 0 */
     OP_YIELD,   /* SCHEDOP_yield: give up the pCPU, stay runnable */
     OP_EXIT     /* the thread ends */
 };
@@ -58,15 +58,15 @@ struct thread {
     const char *name;
     struct guest_op op; /* the operation it is in */
     sim_time left;      /* of an OP_COMPUTE, up to date while the thread is not current */
-    sim_time wake_at;   /* of an OP_SLEEP */
+    sim_time wake_at;   /* of an OP_SLEEP, or of an OP_WAIT with a date */
     sim_time vruntime;
     sim_time cpu_time; /* received so far, up to date while not current */
     enum thread_class class;
-    uint8_t priority;    /* CLASS_FIFO: higher first */
-    bool ready;          /* its operation is complete, or it computes */
-    struct thread *next; /* in the guest's list of all */
+    uint8_t priority;       /* CLASS_FIFO: higher first */
+    bool ready;             /* its operation is complete, or it computes */
+    struct thread *next;    /* in the guest's list of all */
     struct thread *sibling; /* next of the same program's threads */
-    uint32_t user;       /* for the program's owner */
+    uint32_t user;          /* for the program's owner */
     void *user_data;
 };
 
@@ -84,6 +84,7 @@ struct guest_costs {
     sim_time thread_switch; /* between threads */
     sim_time idle_exit;     /* from being switched in after a block to the first work */
     sim_time tick;          /* the guest's own tick: granularity of preemption between threads */
+    bool idle_tick;         /* the tick goes on once after the vCPU has gone idle */
 };
 
 extern const struct param_table guest_cost_table;
@@ -99,6 +100,8 @@ struct guest_vcpu {
     sim_time kernel_left;  /* time of the kernel's own still to be paid before anything else */
     sim_time working_left; /* of the work's cost, while interrupted */
     sim_time timer_set;    /* what the singleshot timer is set to; SIM_NEVER off */
+    sim_time tick_at;      /* the tick that goes on when idle; SIM_NEVER: none */
+    sim_time tick_phase;   /* its dates are this plus multiples of costs.tick; -1: not known yet */
     sim_time min_vruntime;
     sim_time progress;   /* of the vCPU, as far as it is booked */
     sim_time slice_left; /* of the current thread's turn */

@@ -330,6 +330,15 @@ struct guest_op socket_wait(struct socket *s, struct thread *t)
     return (struct guest_op){OP_WAIT, 0};
 }
 
+struct guest_op socket_wait_until(struct socket *s, struct thread *t, sim_time date)
+{
+    for (uint32_t i = 0; i < s->wait_count; i++) /* after a time-out it is there still */
+        if (s->waiting[(s->wait_first + i) % s->threads] == t)
+            return (struct guest_op){OP_WAIT, date};
+    socket_wait(s, t);
+    return (struct guest_op){OP_WAIT, date};
+}
+
 void socket_discard(struct socket *s, struct packet *p)
 {
     s->in_hand--;

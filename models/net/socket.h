@@ -113,6 +113,8 @@ void socket_attach(struct socket *s, struct thread *t);
 
 struct packet *socket_receive(struct socket *s, struct thread *t, sim_time now); /* or NULL */
 struct guest_op socket_wait(struct socket *s, struct thread *t);
+/* The same until a date at the latest. */
+struct guest_op socket_wait_until(struct socket *s, struct thread *t, sim_time date);
 
 /* Answer a request with the packet that brought it; it is the device's from then on. */
 void socket_reply(struct socket *s, struct thread *t, struct packet *p, uint32_t bytes,
