@@ -51,7 +51,7 @@ static const struct command_option rows[] = {
                .min = "0", .word = "scenario", .word_value = -1,
                .meaning = "Another seed than the scenario's."},
      .value = "N"},
-    {.param = {PARAM("plugin", LIST, struct explain_options, options.plugin),
+    {.param = {PARAM("scheduler-plugin", LIST, struct explain_options, options.plugin),
                .meaning = "A scheduler in a shared object; may be repeated."},
      .value = "FILE.so"},
 };

@@ -129,7 +129,8 @@ static void add_loss(struct study *s, const struct task *t, const struct pool_re
 {
     s->lost = xrealloc(s->lost, (s->losses + 1) * sizeof *s->lost);
     s->lost[s->losses++] =
-        (struct lost_run){t->variant, t->replication, xstrdup(r->reason ? r->reason : "no reason")};
+        (struct lost_run){t->variant, t->replication, xstrdup(r->reason ? r->reason : "no reason"),
+                          r->outcome == POOL_FAILED ? r->code : EXIT_INTERNAL};
 }
 
 static int take(void *ctx, const struct pool_result *r)
@@ -192,7 +193,7 @@ int study_run(struct study *s, struct errors *e)
     for (size_t i = 0; i < s->variants; i++)
         done += s->variant[i].tally.count;
     for (size_t i = 0; i < s->losses && !done; i++)
-        error_add(e, EXIT_INTERNAL, "replication %zu: %s", s->lost[i].replication,
+        error_add(e, s->lost[i].code, "replication %zu: %s", s->lost[i].replication,
                   s->lost[i].reason);
     if (!done && s->interrupted)
         error_add(e, EXIT_INTERRUPTED, "interrupted before the first replication was complete");
@@ -206,7 +207,10 @@ bool study_partial(const struct study *s)
 
 enum exit_code study_exit_code(const struct study *s)
 {
+    for (size_t i = 0; i < s->losses; i++)
+        if (s->lost[i].code == EXIT_INTERNAL)
+            return EXIT_INTERNAL;
     if (s->losses)
-        return EXIT_INTERNAL;
+        return s->lost[0].code;
     return s->interrupted ? EXIT_INTERRUPTED : EXIT_OK;
 }

@@ -29,6 +29,7 @@ struct variant {
 struct lost_run {
     size_t variant, replication;
     char *reason;
+    enum exit_code code; /* EXIT_SHORT: a scheduler broke a rule; EXIT_INTERNAL: crashed, ... */
 };
 
 struct study {

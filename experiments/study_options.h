@@ -41,7 +41,7 @@ struct study_options {
         {.param = {PARAM("quiet", BOOLEAN, type, options.quiet),                                   \
                    .meaning = "No progress on the terminal."},                                     \
          .letter = 'q'},                                                                           \
-        {.param = {PARAM("plugin", LIST, type, options.plugin),                                    \
+        {.param = {PARAM("scheduler-plugin", LIST, type, options.plugin),                          \
                    .meaning = "A scheduler in a shared object; may be repeated."},                 \
          .value = "FILE.so"},                                                                      \
     {                                                                                              \

@@ -185,7 +185,7 @@ int world_close(struct world *w, struct errors *e)
         wh->machine.queue.now = w->end;
         world_host_shutdown(wh);
         if (wh->fault)
-            error_add(e, EXIT_INTERNAL, "host %s: %s", wh->roster->name, wh->fault);
+            error_add(e, EXIT_SHORT, "host %s: %s", wh->roster->name, wh->fault);
     }
     return e->count > before ? -1 : 0;
 }

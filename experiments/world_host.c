@@ -312,6 +312,8 @@ void world_host_shutdown(struct world_host *wh)
 {
     if (!wh->host)
         return;
+    if (wh->host->guard)
+        host_check_forgotten(wh->host, 10 * NS_PER_S);
     if (wh->host->fault && !wh->fault)
         wh->fault = xstrdup(wh->host->fault);
     meter_close(&wh->meter, wh->host);
