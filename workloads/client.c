@@ -6,8 +6,9 @@
  */
 #include "workloads/client.h"
 
+#include "sim/distribution_params.h"
 #include "sim/error.h"
-#include "workloads/random_params.h"
+#include "workloads/arrival_params.h"
 
 #include <stdlib.h>
 

@@ -134,8 +134,12 @@ static inline struct thread *world_program(struct stack *st, struct guest *g, co
                                            const char *setting, uint32_t connections)
 {
     const struct program *program = program_by_name(name);
-    struct program_site site = {
-        .guest = g, .entity = name, .seed = 1, .stack = st, .connections = connections};
+    struct program_site site = {.guest = g,
+                                .class = CLASS_NORMAL,
+                                .entity = name,
+                                .seed = 1,
+                                .stack = st,
+                                .connections = connections};
     struct errors e = ERRORS_NONE;
     struct json *doc = json_parse(name, setting, strlen(setting), &e);
     struct thread *t;

@@ -4,7 +4,7 @@
  * 16.0292 ns is none). They are read as decimal numbers times the unit, each correctly rounded, and
  * written in the base unit with as many digits as read back to the same bits.
  */
-#include "workloads/random_params.h"
+#include "sim/distribution_params.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,11 +12,24 @@
 
 /* ---- amounts --------------------------------------------------------------------------------- */
 
+/* A decimal number times a unit: rounded once if the unit is a power of ten. */
+static double scaled(const char *number, const char *end, int64_t scale)
+{
+    char digits[96];
+    int exponent = 0;
+
+    for (; scale > 1 && scale % 10 == 0; scale /= 10)
+        exponent++;
+    snprintf(digits, sizeof digits, "%.*se%d", (int)(end - number), number, exponent);
+    return strtod(digits, NULL) * (double)scale;
+}
+
 /* Text to a number in the base unit. 0, or -1 with the reason. */
-static int amount_parse(enum quantity q, const char *text, double *x, char why[QUANTITY_WHY])
+int amount_parse(enum quantity q, const char *text, double *x, char why[QUANTITY_WHY])
 {
     bool negative = *text == '-';
-    char unit[QUANTITY_TEXT], *end;
+    char unit[QUANTITY_TEXT];
+    const char *end;
     int64_t whole, scale;
     double number;
 
@@ -25,48 +38,48 @@ static int amount_parse(enum quantity q, const char *text, double *x, char why[Q
         *x = negative ? -(double)whole : (double)whole;
         return 0;
     }
-    number = *text >= '0' && *text <= '9' ? strtod(text, &end) : (end = NULL, 0);
-    if (!end || !isfinite(number))
+    end = text + strspn(text, "0123456789.");
+    if (end == text || end - text > 64)
         return -1;
     snprintf(unit, sizeof unit, "1%s", *end == ' ' ? end + 1 : end);
     if (quantity_parse(q, unit, &scale, why))
         return -1;
-    *x = negative ? -number * (double)scale : number * (double)scale;
+    number = scaled(text, end, scale);
+    *x = negative ? -number : number;
     return 0;
 }
 
-/* The shortest text that reads back to the same number. */
-static char *amount_text(enum quantity q, double x)
+/* The shortest text without exponent that reads back to the same number; caller frees. */
+static char *plain_text(double x)
+{
+    char number[NUMBER_TEXT];
+
+    number_format(x, number);
+    return strchr(number, 'e') ? xasprintf("%.40f", x) : xstrdup(number);
+}
+
+char *number_with_unit(double x, const char *unit)
+{
+    char *number = plain_text(x), *text = xasprintf("%s%s", number, unit);
+
+    free(number);
+    return text;
+}
+
+char *amount_text(enum quantity q, double x)
 {
     static const char *const base[] = {[QUANTITY_DURATION] = "ns", [QUANTITY_SIZE] = "B"};
-    char whole[QUANTITY_TEXT], number[NUMBER_TEXT];
+    char whole[QUANTITY_TEXT];
     double size = x < 0 ? -x : x;
 
     if (size < 0x1p53 && (double)(int64_t)size == size)
         return xasprintf("%s%s", x < 0 ? "-" : "", quantity_format(q, (int64_t)size, whole));
-    return xasprintf("%s%s", number_format(x, number), base[q]);
-}
-
-static int rate_parse(const char *text, double *per_second, char why[QUANTITY_WHY])
-{
-    double millionths;
-
-    if (amount_parse(QUANTITY_RATE, text, &millionths, why))
-        return -1;
-    *per_second = millionths / (double)RATE_PER_S;
-    return 0;
-}
-
-static char *rate_text(double per_second)
-{
-    char number[NUMBER_TEXT];
-
-    return xasprintf("%s/s", number_format(per_second, number));
+    return number_with_unit(x, base[q]);
 }
 
 /* ---- complaints ------------------------------------------------------------------------------ */
 
-static int refuse(struct json_value v, const char *why, const char *accepts, struct errors *e)
+int refuse_value(struct json_value v, const char *why, const char *accepts, struct errors *e)
 {
     char *shown = json_show(v);
 
@@ -76,7 +89,7 @@ static int refuse(struct json_value v, const char *why, const char *accepts, str
 }
 
 /* What `check` found, said of the value. */
-static int pass_on(struct errors *found, struct json_value v, struct errors *e)
+int pass_on_errors(struct errors *found, struct json_value v, struct errors *e)
 {
     int result = found->count ? -1 : 0;
 
@@ -86,8 +99,7 @@ static int pass_on(struct errors *found, struct json_value v, struct errors *e)
     return result;
 }
 
-static int only_members(struct json_value v, const char *const *names, size_t count,
-                        struct errors *e)
+int only_members(struct json_value v, const char *const *names, size_t count, struct errors *e)
 {
     int result = 0;
 
@@ -196,9 +208,6 @@ static int text_parse(enum quantity q, const char *text, struct distribution *d,
     return amount_parse(q, text, &d->p[0], why);
 }
 
-static int dist_read(enum quantity q, struct json_value v, struct distribution *d,
-                     struct errors *e);
-
 static int read_points(enum quantity q, struct json_value v, struct distribution *d,
                        struct errors *e)
 {
@@ -217,7 +226,7 @@ static int read_points(enum quantity q, struct json_value v, struct distribution
 
         if (json_length(point) != 2 || json_double(json_element(point, 0), &d->probability[i]) ||
             !json_string(x) || amount_parse(q, json_string(x), &d->value[i], why))
-            return refuse(point, why, "[0.5, \"10us\"], say", e);
+            return refuse_value(point, why, "[0.5, \"10us\"], say", e);
         i++;
     }
     return 0;
@@ -269,16 +278,16 @@ static int read_object(enum quantity q, struct json_value v, struct distribution
             result = json_error_in(v, p->name, e, "missing: %s", p->meaning);
         else if (p->dimension == DIST_QUANTITY || json_kind(m) == JSON_STRING) {
             if (!json_string(m) || parameter_parse(q, p, json_string(m), &d->p[i], why))
-                result = refuse(m, json_string(m) ? why : "a string with a unit is wanted",
-                                quantity_example(q), e);
+                result = refuse_value(m, json_string(m) ? why : "a string with a unit is wanted",
+                                      quantity_example(q), e);
         } else if (json_double(m, &d->p[i])) {
-            result = refuse(m, "no number", "a number", e);
+            result = refuse_value(m, "no number", "a number", e);
         }
     }
     return only_members(v, names, n + 1, e) ? -1 : result;
 }
 
-static int dist_read(enum quantity q, struct json_value v, struct distribution *d, struct errors *e)
+int dist_read(enum quantity q, struct json_value v, struct distribution *d, struct errors *e)
 {
     struct errors found = ERRORS_NONE;
     char why[QUANTITY_WHY] = "no distribution";
@@ -287,10 +296,10 @@ static int dist_read(enum quantity q, struct json_value v, struct distribution *
         if (read_object(q, v, d, e))
             return -1;
     } else if (!json_string(v) || text_parse(q, json_string(v), d, why)) {
-        return refuse(v, why, DIST_ACCEPTS, e);
+        return refuse_value(v, why, DIST_ACCEPTS, e);
     }
     dist_check(d, &found);
-    return pass_on(&found, v, e);
+    return pass_on_errors(&found, v, e);
 }
 
 /* ---- distributions: writing ------------------------------------------------------------------ */
@@ -331,8 +340,8 @@ static char *parameter_text(enum quantity q, const struct dist_parameter *p, dou
     return p->dimension == DIST_QUANTITY ? amount_text(q, x) : xstrdup(number_format(x, number));
 }
 
-static void dist_write(enum quantity q, const struct distribution *d, struct json_writer *w,
-                       const char *key)
+void dist_write(enum quantity q, const struct distribution *d, struct json_writer *w,
+                const char *key)
 {
     const struct dist_kind_info *kind = &dist_kinds[d->kind];
     const char *preset = preset_name(d);
@@ -383,7 +392,7 @@ static void write_table(enum quantity q, const struct distribution *d, struct js
     json_end(w);
 }
 
-static void any_schema(const struct param *p, struct json_writer *w, const char *key)
+void text_or_typed_schema(const struct param *p, struct json_writer *w, const char *key)
 {
     json_begin(w, key, '{');
     if (p->meaning)
@@ -439,7 +448,7 @@ const struct param_type dist_time_type = {.name = "distribution of durations",
                                           .size = sizeof(struct distribution),
                                           .read = dist_time_read,
                                           .write = dist_time_write,
-                                          .schema = any_schema,
+                                          .schema = text_or_typed_schema,
                                           .release = dist_release};
 
 const struct param_type dist_size_type = {.name = "distribution of sizes",
@@ -448,216 +457,5 @@ const struct param_type dist_size_type = {.name = "distribution of sizes",
                                           .size = sizeof(struct distribution),
                                           .read = dist_size_read,
                                           .write = dist_size_write,
-                                          .schema = any_schema,
+                                          .schema = text_or_typed_schema,
                                           .release = dist_release};
-
-/* ---- arrival processes ----------------------------------------------------------------------- */
-
-#define ARRIVAL_ACCEPTS                                                                            \
-    "\"poisson(500/s)\" or an object with \"type\": renewal, mmpp, on-off or trace"
-
-static int poisson_parse(const char *text, struct arrival_process *a, char why[QUANTITY_WHY])
-{
-    size_t length = strlen(text);
-    char *rate;
-    int status;
-
-    snprintf(why, QUANTITY_WHY, "no arrival process of this form");
-    if (strncmp(text, "poisson(", 8) || text[length - 1] != ')')
-        return -1;
-    rate = xasprintf("%.*s", (int)(length - 9), text + 8);
-    a->kind = ARRIVAL_POISSON;
-    status = rate_parse(rate, &a->rate, why);
-    free(rate);
-    return status;
-}
-
-static int read_part(struct json_value v, const char *key, struct distribution *d, struct errors *e)
-{
-    struct json_value m = json_member(v, key);
-
-    if (!json_exists(m))
-        return json_error_in(v, key, e, "missing: a distribution of durations");
-    return dist_read(QUANTITY_DURATION, m, d, e);
-}
-
-static int read_rate(struct json_value v, double *rate, struct errors *e)
-{
-    char why[QUANTITY_WHY] = "no rate";
-
-    if (!json_string(v) || rate_parse(json_string(v), rate, why))
-        return refuse(v, why, "\"500/s\", say", e);
-    return 0;
-}
-
-static int read_mmpp(struct json_value v, struct arrival_process *a, struct errors *e)
-{
-    struct json_value rates = json_member(v, "rates"), leave = json_member(v, "leave");
-    int result = 0;
-
-    a->states = json_length(rates);
-    if (a->states < 2 || a->states > MMPP_STATES)
-        return json_error_in(v, "rates", e, "give 2 to %d rates, one for each state", MMPP_STATES);
-    if (json_length(leave) != a->states)
-        return json_error_in(v, "leave", e, "give %zu rows of %zu numbers: changes per second",
-                             a->states, a->states);
-    for (size_t i = 0; i < a->states; i++) {
-        struct json_value row = json_element(leave, i);
-
-        result |= read_rate(json_element(rates, i), &a->state_rate[i], e);
-        for (size_t k = 0; k < a->states; k++)
-            if (json_double(json_element(row, k), &a->leave[i][k]))
-                return refuse(row, "no row of the right length", "changes per second", e);
-    }
-    return result;
-}
-
-static int read_trace(struct json_value v, struct arrival_process *a, struct errors *e)
-{
-    struct json_value dates = json_member(v, "dates"), period = json_member(v, "period");
-    char why[QUANTITY_WHY] = "no date";
-    size_t i = 0;
-
-    if (!json_length(dates))
-        return json_error_in(v, "dates", e, "give a list of dates");
-    a->dates = json_length(dates);
-    a->date = xcalloc(a->dates, sizeof *a->date);
-    JSON_FOR_EACH(date, dates)
-    {
-        if (!json_string(date) ||
-            quantity_parse(QUANTITY_DURATION, json_string(date), &a->date[i++], why))
-            return refuse(date, why, "\"10ms\", say", e);
-    }
-    if (json_exists(period) &&
-        (!json_string(period) ||
-         quantity_parse(QUANTITY_DURATION, json_string(period), &a->period, why)))
-        return refuse(period, why, "\"1s\", say", e);
-    return 0;
-}
-
-static int read_process(struct json_value v, struct arrival_process *a, struct errors *e)
-{
-    static const char *const names[ARRIVAL_KINDS][5] = {
-        [ARRIVAL_POISSON] = {"type", "rate"},
-        [ARRIVAL_RENEWAL] = {"type", "gap"},
-        [ARRIVAL_MMPP] = {"type", "rates", "leave"},
-        [ARRIVAL_ON_OFF] = {"type", "gap", "on", "off"},
-        [ARRIVAL_TRACE] = {"type", "dates", "period"},
-    };
-    const char *type = json_string(json_member(v, "type"));
-    int kind = type ? arrival_kind_by_name(type) : -1, result;
-    size_t n = 0;
-
-    if (kind < 0)
-        return json_error_in(v, "type", e,
-                             "no kind of arrival process; write poisson, renewal, "
-                             "mmpp, on-off or trace");
-    a->kind = (enum arrival_kind)kind;
-    while (names[kind][n])
-        n++;
-    result = only_members(v, names[kind], n, e);
-    switch (a->kind) {
-    case ARRIVAL_POISSON:
-        return read_rate(json_member(v, "rate"), &a->rate, e) | result;
-    case ARRIVAL_RENEWAL:
-        return read_part(v, "gap", &a->gap, e) | result;
-    case ARRIVAL_MMPP:
-        return read_mmpp(v, a, e) | result;
-    case ARRIVAL_ON_OFF:
-        result |= read_part(v, "gap", &a->gap, e);
-        result |= read_part(v, "on", &a->on, e);
-        return read_part(v, "off", &a->off, e) | result;
-    default:
-        return read_trace(v, a, e) | result;
-    }
-}
-
-static int arrival_read(const struct param *p, struct json_value v, void *field, struct errors *e)
-{
-    struct arrival_process *a = field;
-    struct errors found = ERRORS_NONE;
-    char why[QUANTITY_WHY] = "no arrival process";
-
-    (void)p;
-    if (json_kind(v) == JSON_OBJECT) {
-        if (read_process(v, a, e))
-            return -1;
-    } else if (!json_string(v) || poisson_parse(json_string(v), a, why)) {
-        return refuse(v, why, ARRIVAL_ACCEPTS, e);
-    }
-    arrival_check(a, &found);
-    return pass_on(&found, v, e);
-}
-
-static void write_mmpp(const struct arrival_process *a, struct json_writer *w)
-{
-    json_begin(w, "rates", '[');
-    for (size_t i = 0; i < a->states; i++) {
-        char *text = rate_text(a->state_rate[i]);
-
-        json_put_string(w, NULL, text);
-        free(text);
-    }
-    json_end(w);
-    json_begin(w, "leave", '[');
-    for (size_t i = 0; i < a->states; i++) {
-        json_begin_inline(w, NULL, '[');
-        for (size_t k = 0; k < a->states; k++)
-            json_put_number(w, NULL, a->leave[i][k]);
-        json_end(w);
-    }
-    json_end(w);
-}
-
-static void write_trace(const struct arrival_process *a, struct json_writer *w)
-{
-    json_begin(w, "dates", '[');
-    for (size_t i = 0; i < a->dates; i++)
-        json_put_quantity(w, NULL, QUANTITY_DURATION, a->date[i]);
-    json_end(w);
-    if (a->period)
-        json_put_quantity(w, "period", QUANTITY_DURATION, a->period);
-}
-
-static void arrival_write(const struct param *p, const void *field, struct json_writer *w,
-                          const char *key)
-{
-    const struct arrival_process *a = field;
-    char *rate, *text;
-
-    (void)p;
-    if (a->kind == ARRIVAL_POISSON) {
-        rate = rate_text(a->rate);
-        text = xasprintf("poisson(%s)", rate);
-        json_put_string(w, key, text);
-        free(rate);
-        free(text);
-        return;
-    }
-    json_begin(w, key, '{');
-    json_put_string(w, "type", arrival_kinds[a->kind].name);
-    if (a->kind == ARRIVAL_RENEWAL || a->kind == ARRIVAL_ON_OFF)
-        dist_write(QUANTITY_DURATION, &a->gap, w, "gap");
-    if (a->kind == ARRIVAL_ON_OFF) {
-        dist_write(QUANTITY_DURATION, &a->on, w, "on");
-        dist_write(QUANTITY_DURATION, &a->off, w, "off");
-    }
-    if (a->kind == ARRIVAL_MMPP)
-        write_mmpp(a, w);
-    if (a->kind == ARRIVAL_TRACE)
-        write_trace(a, w);
-    json_end(w);
-}
-
-static void arrival_release(void *field)
-{
-    arrival_process_free(field);
-}
-
-const struct param_type arrival_type = {.name = "arrival process",
-                                        .accepts = ARRIVAL_ACCEPTS,
-                                        .size = sizeof(struct arrival_process),
-                                        .read = arrival_read,
-                                        .write = arrival_write,
-                                        .schema = any_schema,
-                                        .release = arrival_release};

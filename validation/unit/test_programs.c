@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Programs in guests, alone on a pCPU: how much they compute and when; threads of one guest. */
+#include "net_world.h"
+
+#include <check.h>
+
+static struct net_world w;
+
+static void setup(void)
+{
+    world_init(&w, true, "credit", 1);
+    world_dom0(&w, 1);
+}
+
+static void teardown(void)
+{
+    world_free(&w);
+}
+
+static struct thread *start(const char *name, const char *text, uint32_t vcpus)
+{
+    world_guest(&w, vcpus);
+    return world_program(NULL, w.guest[w.guests - 1], name, text, 0);
+}
+
+static void run(sim_time end)
+{
+    world_start(&w, NS_PER_US);
+    fleet_run_to(&w.fleet, end);
+}
+
+static sim_time ran(uint32_t guest)
+{
+    return vcpu_runstate_time(w.guest[guest]->domain->vcpu[0], RUNSTATE_RUNNING);
+}
+
+START_TEST(test_lookbusy_alone)
+{
+    struct thread *t = start("lookbusy", "{\"busy\": \"30%\", \"random_phase\": false}", 1);
+
+    run(10 * NS_PER_S);
+    ck_assert_int_eq(ran(0), 3 * NS_PER_S);
+    ck_assert_uint_eq(program_counts(t).jobs, 100);
+}
+END_TEST
+
+START_TEST(test_lookbusy_phase)
+{
+    start("lookbusy", "{\"busy\": \"30%\"}", 1);
+    run(10 * NS_PER_S);
+    ck_assert_int_gt(ran(0), 29 * NS_PER_S / 10);
+    ck_assert_int_le(ran(0), 3 * NS_PER_S);
+}
+END_TEST
+
+/* The sleep counts from the end of the burst: a cycle that is held up is longer. */
+START_TEST(test_lookbusy_held_up)
+{
+    start("lookbusy", "{\"busy\": \"80%\", \"random_phase\": false}", 1);
+    start("lookbusy", "{\"busy\": \"80%\", \"random_phase\": false}", 1);
+    run(20 * NS_PER_S);
+    /* 160 ms of work and 20 ms of sleep that partly overlap: more than 100 ms, at most 180 */
+    ck_assert_int_lt(ran(0), 12 * NS_PER_S);
+    ck_assert_int_gt(ran(0), 8 * NS_PER_S);
+    ck_assert_int_lt(ran(0) + ran(1), 20 * NS_PER_S);
+}
+END_TEST
+
+START_TEST(test_lookbusy_feedback)
+{
+    start("lookbusy", "{\"busy\": \"30%\", \"feedback\": true}", 1);
+    start("hog", "{}", 1);
+    run(60 * NS_PER_S);
+    /* without correction 30 ms of work take up to 60 ms, in a cycle of about 130 */
+    ck_assert_int_gt(ran(0), 60 * NS_PER_S * 28 / 100);
+    ck_assert_int_lt(ran(0), 60 * NS_PER_S * 32 / 100);
+}
+END_TEST
+
+START_TEST(test_lookbusy_full)
+{
+    start("lookbusy", "{\"busy\": \"100%\", \"random_phase\": false}", 1);
+    run(NS_PER_S);
+    ck_assert_int_ge(ran(0), NS_PER_S * 99 / 100); /* as of the last event */
+}
+END_TEST
+
+/* Two hogs of one guest share its vCPU by CFS: equal shares. */
+START_TEST(test_threads_share)
+{
+    struct thread *a = start("hog", "{}", 1), *b;
+
+    b = world_program(NULL, w.guest[0], "hog", "{}", 0);
+    run(NS_PER_S);
+    ck_assert_int_gt(a->cpu_time, NS_PER_S * 48 / 100);
+    ck_assert_int_gt(b->cpu_time, NS_PER_S * 48 / 100);
+    ck_assert_int_le(a->cpu_time + b->cpu_time, NS_PER_S);
+}
+END_TEST
+
+/* A thread that is woken by a thread of another vCPU runs at once, through an IPI. */
+static struct thread *waiter;
+
+static struct guest_op wake_next(struct thread *t, sim_time now)
+{
+    bool *woke = t->state;
+
+    *woke = !*woke;
+    if (*woke) {
+        thread_wake(waiter, now);
+        return (struct guest_op){OP_COMPUTE, NS_PER_MS};
+    }
+    return (struct guest_op){OP_SLEEP, now + 9 * NS_PER_MS};
+}
+
+static struct guest_op wait_next(struct thread *t, sim_time now)
+{
+    bool *waited = t->state;
+
+    (void)now;
+    *waited = !*waited;
+    return *waited ? (struct guest_op){OP_WAIT, 0} : (struct guest_op){OP_COMPUTE, 100 * NS_PER_US};
+}
+
+START_TEST(test_wake_across_vcpus)
+{
+    static const struct program waker = {.name = "waker",
+                                         .state_size = sizeof(bool),
+                                         .next = wake_next},
+                                sleeper = {.name = "sleeper",
+                                           .state_size = sizeof(bool),
+                                           .next = wait_next};
+    struct guest *g;
+
+    teardown();
+    world_init(&w, true, "credit", 2);
+    world_dom0(&w, 1);
+    world_guest(&w, 2);
+    g = w.guest[0];
+    waiter = guest_add_thread(&g->vcpu[1], &sleeper, NULL, "sleeper", CLASS_NORMAL, 0);
+    guest_add_thread(&g->vcpu[0], &waker, NULL, "waker", CLASS_NORMAL, 0);
+    run(NS_PER_S);
+    ck_assert_int_ge(waiter->cpu_time, 99 * 100 * NS_PER_US);
+    ck_assert_int_le(waiter->cpu_time, 100 * 100 * NS_PER_US);
+    /* it did not wait for the waker to end its burst */
+    ck_assert_int_eq(vcpu_runstate_time(g->domain->vcpu[1], RUNSTATE_RUNNABLE), 0);
+}
+END_TEST
+
+/* Kernel time is charged to nobody's program but takes time from it. */
+START_TEST(test_kernel_costs)
+{
+    struct thread *t;
+
+    teardown();
+    world_init(&w, true, "credit", 1);
+    w.guest_costs.upcall = 3 * NS_PER_US;
+    w.guest_costs.timer = 5 * NS_PER_US;
+    w.guest_costs.idle_exit = 7 * NS_PER_US;
+    w.guest_costs.thread_switch = 11 * NS_PER_US;
+    world_dom0(&w, 1);
+    t = start("burst_sleep", "{\"compute\": \"1ms\", \"sleep\": \"9ms\"}", 1);
+    run(NS_PER_S);
+    /* the first burst has no interrupt before it, only the switch to its thread; every further one
+     * has all four */
+    ck_assert_int_eq(t->cpu_time, 100 * NS_PER_MS);
+    ck_assert_int_eq(ran(0), 100 * NS_PER_MS + 11 * NS_PER_US + 99 * 26 * NS_PER_US);
+}
+END_TEST
+
+Suite *suite_programs(void)
+{
+    const TTest *const tests[] = {
+        test_lookbusy_alone, test_lookbusy_phase, test_lookbusy_held_up,  test_lookbusy_feedback,
+        test_lookbusy_full,  test_threads_share,  test_wake_across_vcpus, test_kernel_costs};
+    Suite *s = suite_create("programs");
+    TCase *tc = tcase_create("programs");
+
+    tcase_add_checked_fixture(tc, setup, teardown);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        tcase_add_test(tc, tests[i]);
+    suite_add_tcase(s, tc);
+    return s;
+}
