@@ -16,7 +16,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are read in p
 enum {
     BUFFER = 1 << 18,
     PIECE = XT_SPILL_BLOCK,
-    LOOK_AHEAD = 4 * XT_RECORD_MAX + 16, /* to judge whether records go on at a place */
+    LOOK_AHEAD = 9 * XT_RECORD_MAX + 16, /* to judge whether records go on at a place */
     READ_MEMORY = 12 << 20,
 };
 
@@ -459,25 +459,29 @@ static bool window_plausible(const unsigned char *p)
     return load32(p) == XT_CPU_CHANGE_HEADER && load32(p + 4) < XENTRACE_PCPUS;
 }
 
-/* Whether three records that the table knows, with sensible TSCs, follow each other at p. */
+/*
+ * Whether records go on at p: some in a row that the table knows, with TSCs that agree. Three will
+ * do if they agree with what was walked before; it may have been garbage itself, then it takes
+ * eight.
+ */
 static bool records_plausible(const struct xentrace_reader *r, const unsigned char *p,
                               const unsigned char *end)
 {
     uint64_t last = r->window->scan_last;
+    int wanted = 3, stamps = 0;
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < wanted; i++) {
         const struct xt_event_info *info;
         uint32_t header;
         unsigned words;
 
-        if (p == end)
-            return i > 0;
+        /* The end of the window, or of the trace, after fewer of them. */
+        if (p == end || (end - p >= 12 && window_plausible(p)))
+            return wanted == 3 ? i > 0 : i > 2;
         if (end - p < 4)
             return false;
         header = load32(p);
         words = header >> 28 & 7;
-        if (end - p >= 12 && window_plausible(p))
-            return i > 0;
         if (!header_plausible(header) || header == XT_CPU_CHANGE_HEADER ||
             end - p < record_size[header >> 28])
             return false;
@@ -487,9 +491,13 @@ static bool records_plausible(const struct xentrace_reader *r, const unsigned ch
         if (header & XT_TSC_FLAG) {
             uint64_t tsc = load64(p + 4);
 
-            if (tsc < last || tsc - last > TSC_STEP)
-                return false;
+            if (tsc < last || tsc - last > TSC_STEP) {
+                if (stamps)
+                    return false;
+                wanted = 8;
+            }
             last = tsc;
+            stamps++;
         }
         p += record_size[header >> 28];
     }
