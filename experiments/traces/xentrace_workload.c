@@ -119,8 +119,14 @@ __attribute__((format(printf, 3, 4))) static void word(struct xentrace_workload 
 {
     bool small = o->spooled_count < PIECES_SMALL || w->buffers > BUFFERS;
     size_t piece = small ? PIECE_FIRST : PIECE_LATER;
+    char text[WORD_MAX];
     va_list ap;
+    int length;
 
+    va_start(ap, fmt);
+    length = vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    BUG_ON(length < 0 || length >= WORD_MAX);
     if (o->size + WORD_MAX > piece)
         spool(w, o);
     if (o->size + WORD_MAX > o->room) {
@@ -131,9 +137,8 @@ __attribute__((format(printf, 3, 4))) static void word(struct xentrace_workload 
     }
     if (o->size)
         o->text[o->size++] = ' ';
-    va_start(ap, fmt);
-    o->size += (size_t)vsnprintf(o->text + o->size, WORD_MAX - 1, fmt, ap);
-    va_end(ap);
+    memcpy(o->text + o->size, text, (size_t)length);
+    o->size += (size_t)length;
     o->ops++;
 }
 
@@ -453,21 +458,18 @@ static void close_open(struct xentrace_workload *w, struct xt_vcpu *v, struct vc
 static int copy_spooled(struct xentrace_workload *w, const struct spooled *piece, FILE *out)
 {
     char buffer[PIECE_LATER];
-    size_t done = 0;
+    ssize_t n;
 
-    while (done < piece->size) {
-        ssize_t n =
-            pread(w->spool, buffer + done, piece->size - done, (off_t)(piece->offset + done));
-
-        if (n < 0 && errno == EINTR)
-            continue;
+    for (size_t done = 0; done < piece->size; done += (size_t)n) {
+        do
+            n = pread(w->spool, buffer, piece->size - done, (off_t)(piece->offset + done));
+        while (n < 0 && errno == EINTR);
         if (n <= 0) {
             w->spool_errno = n < 0 ? errno : EIO;
             return -1;
         }
-        done += (size_t)n;
+        fwrite(buffer, 1, (size_t)n, out);
     }
-    fwrite(buffer, 1, done, out);
     return 0;
 }
 
