@@ -4,15 +4,21 @@
 #include "sim/random.h"
 #include "workloads/program_start.h"
 
+enum { CLOCK_TICK = 10 * NS_PER_MS }; /* of the times that Linux shows in /proc/stat */
+enum {
+    BURST_MIN = 30 * NS_PER_US
+}; /* lookbusy: 10000 turns of its loop, of about 3 ns (assumed) */
+#define BURST_MAX (INT64_C(1) << 50) /* 13 days: for ever */
+
 enum lookbusy_state { LOOKBUSY_NEW, LOOKBUSY_SPINS, LOOKBUSY_SLEEPS };
 
 struct lookbusy {
     struct lookbusy_params params;
     enum lookbusy_state state;
-    sim_time phase;             /* before the first burst */
-    sim_time spin;              /* length of the bursts, as corrected */
-    sim_time began;             /* of the burst under way */
-    sim_time seen_cpu, seen_at; /* CPU time and date at the last correction */
+    sim_time phase; /* before the first burst */
+    sim_time spin;  /* length of the burst, as corrected */
+    sim_time began; /* date of the cycle */
+    sim_time busy;  /* the guest's CPU time then, in whole ticks */
     uint64_t bursts;
 };
 
@@ -30,43 +36,53 @@ static void lookbusy_init(struct thread *t, const void *params)
     s->spin = share(s->params.cycle, s->params.busy);
 }
 
-/* Lengthen or shorten the bursts by `gain` of what the last cycle had too little or too much. */
-static void correct(struct lookbusy *s, const struct thread *t, sim_time now)
+static sim_time busy_time(const struct domain *d)
 {
-    sim_time wanted = share(now - s->seen_at, s->params.busy), had = t->cpu_time - s->seen_cpu;
+    sim_time sum = 0;
 
-    if (s->params.feedback && s->seen_at < now && s->bursts > 1)
-        s->spin += share(wanted - had, s->params.gain);
-    if (s->spin < s->params.cycle / 1000)
-        s->spin = s->params.cycle / 1000;
-    if (s->spin > s->params.cycle)
-        s->spin = s->params.cycle;
-    s->seen_at = now;
-    s->seen_cpu = t->cpu_time;
+    for (uint32_t i = 0; i < d->vcpu_count; i++)
+        sum += vcpu_runstate_time(d->vcpu[i], RUNSTATE_RUNNING);
+    return sum / CLOCK_TICK * CLOCK_TICK;
+}
+
+/* A cycle is over, the next begins. */
+static void correct(struct lookbusy *s, const struct domain *d, sim_time now)
+{
+    sim_time busy = busy_time(d), wall = now - s->began;
+
+    if (s->params.feedback && s->bursts && wall > 0) {
+        int64_t seen = 100 * (busy - s->busy) / d->vcpu_count / wall;
+        int64_t missing = s->params.busy - seen * (PERCENT_ALL / 100);
+
+        s->spin += (sim_time)((int128)s->spin * missing / PERCENT_ALL / d->vcpu_count);
+        if (s->spin < BURST_MIN)
+            s->spin = BURST_MIN;
+        if (s->spin > BURST_MAX)
+            s->spin = BURST_MAX;
+    }
+    s->began = now;
+    s->busy = busy;
 }
 
 static struct guest_op lookbusy_next(struct thread *t, sim_time now)
 {
     struct lookbusy *s = t->state;
-    sim_time rest;
+    sim_time rest = s->params.cycle - share(s->params.cycle, s->params.busy);
 
     if (s->state == LOOKBUSY_NEW && s->phase > 0) {
         s->state = LOOKBUSY_SLEEPS;
         return (struct guest_op){OP_SLEEP, now + s->phase};
     }
-    if (s->state != LOOKBUSY_SPINS) {
-        correct(s, t, now);
-        s->state = LOOKBUSY_SPINS;
-        return (struct guest_op){OP_COMPUTE, s->spin};
+    if (s->state == LOOKBUSY_SPINS) {
+        s->bursts++;
+        if (rest > 0) {
+            s->state = LOOKBUSY_SLEEPS;
+            return (struct guest_op){OP_SLEEP, now + rest + s->params.slack};
+        }
     }
-    s->bursts++;
-    rest = s->params.cycle - s->spin;
-    if (rest <= 0) {
-        correct(s, t, now);
-        return (struct guest_op){OP_COMPUTE, s->spin};
-    }
-    s->state = LOOKBUSY_SLEEPS;
-    return (struct guest_op){OP_SLEEP, now + rest};
+    correct(s, t->gv->guest->domain, now);
+    s->state = LOOKBUSY_SPINS;
+    return (struct guest_op){OP_COMPUTE, s->spin};
 }
 
 struct thread *lookbusy_start(const void *params, const struct program_site *site)
@@ -95,12 +111,13 @@ static const struct param lookbusy_rows[] = {
     {PARAM("cycle", DURATION, struct lookbusy_params, cycle), .def = "100ms", .min = "1ms",
      .max = "1h", .meaning = "Length of a cycle that nothing delays.",
      .source = "lookbusy's source", .status = STATUS_CITED},
-    {PARAM("feedback", BOOLEAN, struct lookbusy_params, feedback), .def = "false",
-     .meaning = "Correct the length of the bursts so that the wanted part of wall time comes out.",
-     .status = STATUS_ASSUMED},
-    {PARAM("gain", PERCENT, struct lookbusy_params, gain), .def = "10%", .max = "100%",
-     .meaning = "Part of the last cycle's error that one correction makes up for.",
-     .status = STATUS_ASSUMED},
+    {PARAM("slack", DURATION, struct lookbusy_params, slack), .def = "50us", .max = "10ms",
+     .meaning = "How late the timer is that ends each sleep.",
+     .source = "Linux: default timer slack of a thread", .status = STATUS_CITED},
+    {PARAM("feedback", BOOLEAN, struct lookbusy_params, feedback), .def = "true",
+     .meaning = "Correct the length of the bursts after each cycle; shares that cannot be had make "
+                "them grow without end.",
+     .source = "lookbusy's source", .status = STATUS_CITED},
     {PARAM("random_phase", BOOLEAN, struct lookbusy_params, random_phase), .def = "true",
      .meaning = "Begin after a random part of a cycle, rather than at once.",
      .status = STATUS_ASSUMED},

@@ -36,7 +36,8 @@ static sim_time ran(uint32_t guest)
 
 START_TEST(test_lookbusy_alone)
 {
-    struct thread *t = start("lookbusy", "{\"busy\": \"30%\", \"random_phase\": false}", 1);
+    struct thread *t =
+        start("lookbusy", "{\"busy\": \"30%\", \"slack\": \"0\", \"random_phase\": false}", 1);
 
     run(10 * NS_PER_S);
     ck_assert_int_eq(ran(0), 3 * NS_PER_S);
@@ -56,8 +57,8 @@ END_TEST
 /* The sleep counts from the end of the burst: a cycle that is held up is longer. */
 START_TEST(test_lookbusy_held_up)
 {
-    start("lookbusy", "{\"busy\": \"80%\", \"random_phase\": false}", 1);
-    start("lookbusy", "{\"busy\": \"80%\", \"random_phase\": false}", 1);
+    for (int i = 0; i < 2; i++)
+        start("lookbusy", "{\"busy\": \"80%\", \"random_phase\": false, \"feedback\": false}", 1);
     run(20 * NS_PER_S);
     /* 160 ms of work and 20 ms of sleep that partly overlap: more than 100 ms, at most 180 */
     ck_assert_int_lt(ran(0), 12 * NS_PER_S);
@@ -66,14 +67,42 @@ START_TEST(test_lookbusy_held_up)
 }
 END_TEST
 
+/* Against a hog, 30 ms of work take some 45 ms. The correction makes up for it. */
 START_TEST(test_lookbusy_feedback)
 {
-    start("lookbusy", "{\"busy\": \"30%\", \"feedback\": true}", 1);
+    start("lookbusy", "{\"busy\": \"30%\"}", 1);
     start("hog", "{}", 1);
     run(60 * NS_PER_S);
-    /* without correction 30 ms of work take up to 60 ms, in a cycle of about 130 */
     ck_assert_int_gt(ran(0), 60 * NS_PER_S * 28 / 100);
     ck_assert_int_lt(ran(0), 60 * NS_PER_S * 32 / 100);
+}
+END_TEST
+
+/* Bursts of 4 ms are seen as none or one tick of 10 ms, and still come out right. */
+START_TEST(test_lookbusy_small)
+{
+    start("lookbusy", "{\"busy\": \"4%\"}", 1);
+    run(100 * NS_PER_S);
+    ck_assert_int_gt(ran(0), 100 * NS_PER_S * 36 / 1000);
+    ck_assert_int_lt(ran(0), 100 * NS_PER_S * 44 / 1000);
+}
+END_TEST
+
+/* What cannot be had: three want 60 % of one pCPU. In the end they do nothing but compute. */
+START_TEST(test_lookbusy_overload)
+{
+    for (int i = 0; i < 3; i++)
+        start("lookbusy", "{\"busy\": \"60%\"}", 1);
+    world_start(&w, NS_PER_US);
+    fleet_run_to(&w.fleet, 60 * NS_PER_S);
+    for (uint32_t i = 0; i < 3; i++) {
+        sim_time blocked = vcpu_runstate_time(w.guest[i]->domain->vcpu[0], RUNSTATE_BLOCKED);
+
+        fleet_run_to(&w.fleet, (70 + 10 * i) * NS_PER_S);
+        ck_assert_int_lt(vcpu_runstate_time(w.guest[i]->domain->vcpu[0], RUNSTATE_BLOCKED) -
+                             blocked,
+                         NS_PER_S / 2);
+    }
 }
 END_TEST
 
@@ -171,8 +200,9 @@ END_TEST
 Suite *suite_programs(void)
 {
     const TTest *const tests[] = {
-        test_lookbusy_alone, test_lookbusy_phase, test_lookbusy_held_up,  test_lookbusy_feedback,
-        test_lookbusy_full,  test_threads_share,  test_wake_across_vcpus, test_kernel_costs};
+        test_lookbusy_alone,    test_lookbusy_phase, test_lookbusy_held_up,  test_lookbusy_feedback,
+        test_lookbusy_full,     test_lookbusy_small, test_lookbusy_overload, test_threads_share,
+        test_wake_across_vcpus, test_kernel_costs};
     Suite *s = suite_create("programs");
     TCase *tc = tcase_create("programs");
 
