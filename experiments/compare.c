@@ -3,6 +3,7 @@
 
 #include "experiments/results.h"
 #include "sim/output.h"
+#include "sim/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,8 +11,7 @@
 
 enum { VARIANTS_MOST = 1000 };
 
-/* ---- variations --------------------------------------------------------------------------------
- */
+/* ---- variations ------------------------------------------------------------------------------ */
 
 /* Length of the value at `text`, up to a comma that separates values. */
 static size_t value_length(const char *text)
@@ -137,8 +137,7 @@ int compare_add(struct study *s, const struct variations *v, const struct param_
     return e->count > before ? -1 : 0;
 }
 
-/* ---- figures -----------------------------------------------------------------------------------
- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 const struct subject *compare_subject(const struct variant *other, const struct subject *s)
 {
@@ -179,41 +178,92 @@ static size_t paired(const struct variant *a, size_t cell_a, const struct varian
     return n;
 }
 
-struct comparison compare_figures(const struct variant *first, const struct variant *other,
-                                  const struct subject *s, const struct metric *m)
+static struct comparison nothing(enum interval_none why, double a, double b, double level, size_t n)
 {
-    const struct subject *same = compare_subject(other, s);
+    return (struct comparison){without(why, b - a, level, n),
+                               without(why, a > 0 ? b / a : NAN, level, n)};
+}
+
+/* Values of replications, paired. */
+static struct comparison compare_samples(const struct variant *first, const struct subject *s,
+                                         const struct variant *other, const struct subject *same,
+                                         const struct metric *m)
+{
+    struct interval a = tally_interval(&first->tally, s, m);
+    struct interval b = tally_interval(&other->tally, same, m);
     double level = first->tally.level;
-    struct comparison c = {without(INTERVAL_FEW_VALUES, NAN, level, 0),
-                           without(INTERVAL_FEW_VALUES, NAN, level, 0)};
-    struct interval a, b;
-    double *x, *y;
-    size_t n;
+    double *x = xcalloc(first->tally.count, sizeof *x), *y = xcalloc(first->tally.count, sizeof *y);
+    size_t n = paired(first, layout_cell(s, m), other, layout_cell(same, m), x, y);
+    struct comparison c;
 
-    if (!same)
-        return c;
-    a = tally_interval(&first->tally, s, m);
-    b = tally_interval(&other->tally, same, m);
-    x = xcalloc(first->tally.count, sizeof *x);
-    y = xcalloc(first->tally.count, sizeof *y);
-    n = paired(first, layout_cell(s, m), other, layout_cell(same, m), x, y);
-    if (!interval_given(&a) || !interval_given(&b) || n < 2) {
-        enum interval_none why = interval_given(&a) ? b.none : a.none;
-
-        why = why == INTERVAL_GIVEN ? INTERVAL_FEW_VALUES : why;
-        c.difference = without(why, b.estimate - a.estimate, level, n);
-        c.ratio = without(why, a.estimate > 0 ? b.estimate / a.estimate : NAN, level, n);
-    } else {
-        c.difference = interval_paired_difference(y, x, n, level);
-        c.ratio = interval_ratio(y, x, n, level);
-    }
+    if (!interval_given(&a) || !interval_given(&b))
+        c = nothing(interval_given(&a) ? b.none : a.none, a.estimate, b.estimate, level, n);
+    else if (n < 2)
+        c = nothing(INTERVAL_FEW_VALUES, a.estimate, b.estimate, level, n);
+    else
+        c = (struct comparison){interval_paired_difference(y, x, n, level),
+                                interval_ratio(y, x, n, level)};
     free(x);
     free(y);
     return c;
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------
- */
+/* Do both have the same replications? Not if some were lost, or the run was interrupted. */
+static bool same_replications(const struct variant *a, const struct variant *b)
+{
+    return a->tally.count == b->tally.count &&
+           !memcmp(a->replication, b->replication, a->tally.count * sizeof *a->replication);
+}
+
+/* Figures of all replications together, leaving out one of both at a time. */
+static struct comparison compare_pools(const struct variant *first, const struct subject *s,
+                                       const struct variant *other, const struct subject *same,
+                                       const struct metric *m)
+{
+    struct pooled *p = tally_pool(&first->tally, s, m->of);
+    struct pooled *q = tally_pool(&other->tally, same, m->of);
+    double a = p ? pooled_figure(p, m->q) / 1e6 : NAN, b = q ? pooled_figure(q, m->q) / 1e6 : NAN;
+    double level = first->tally.level, *difference, *ratio;
+    size_t n = first->tally.count;
+    uint64_t need;
+    enum interval_none why = tally_obstacle(&first->tally, s, m, &need);
+    struct comparison c;
+
+    if (why == INTERVAL_GIVEN)
+        why = tally_obstacle(&other->tally, same, m, &need);
+    if (why == INTERVAL_GIVEN && !same_replications(first, other))
+        why = INTERVAL_FEW_VALUES;
+    if (why != INTERVAL_GIVEN)
+        return nothing(why, a, b, level, n);
+    difference = xcalloc(n, sizeof *difference);
+    ratio = xcalloc(n, sizeof *ratio);
+    for (size_t k = 0; k < n; k++) {
+        double x = pooled_figure_without(p, k, m->q) / 1e6;
+        double y = pooled_figure_without(q, k, m->q) / 1e6;
+
+        difference[k] = y - x;
+        ratio[k] = x > 0 ? y / x : NAN;
+    }
+    c.difference = interval_jackknife(b - a, difference, n, level);
+    c.ratio = interval_jackknife(a > 0 ? b / a : NAN, ratio, n, level);
+    free(difference);
+    free(ratio);
+    return c;
+}
+
+struct comparison compare_figures(const struct variant *first, const struct variant *other,
+                                  const struct subject *s, const struct metric *m)
+{
+    const struct subject *same = compare_subject(other, s);
+
+    if (!same)
+        return nothing(INTERVAL_FEW_VALUES, NAN, NAN, first->tally.level, 0);
+    if (m->of != OF_NONE && m->estimate != ESTIMATE_MAXIMUM)
+        return compare_pools(first, s, other, same, m);
+    return compare_samples(first, s, other, same, m);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_variations(const struct variations *v, struct json_writer *w)
 {
@@ -287,8 +337,7 @@ void compare_json(const struct study *s, const struct variations *v, FILE *out)
     json_end(&w);
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 struct json_context {
     const struct study *study;

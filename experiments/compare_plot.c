@@ -20,9 +20,9 @@ struct plot {
 
 static const struct histogram *latency(const struct variant *v, const struct subject *s)
 {
-    const struct histogram *h = s ? &v->tally.client[s - v->layout->subject].latency : NULL;
+    const struct pooled *p = s ? tally_pool(&v->tally, s, OF_LATENCY) : NULL;
 
-    return h && h->bucket && h->count ? h : NULL;
+    return p ? &p->all : NULL;
 }
 
 /* One block per variant: latency in ms, share of requests above it. */

@@ -18,8 +18,7 @@ enum {
     DOMAIN = 1 << SUBJECT_DOMAIN
 };
 
-/* ---- readers -----------------------------------------------------------------------------------
- */
+/* ---- readers --------------------------------------------------------------------------------- */
 
 static struct sample nothing(void)
 {
@@ -146,56 +145,69 @@ static struct sample fairness(const struct view *v, const struct metric *m)
     return s;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
-#define QUANTILES(prefix, subjects, reader, what)                                                  \
-    {prefix "_p50",     "ms", "p50", "Half of " what " are below this.", subjects,                 \
-     ESTIMATE_QUANTILE, 0.5,  reader},                                                             \
-        {prefix "_p90",     "ms", "p90", "90 % of " what " are below this.", subjects,             \
-         ESTIMATE_QUANTILE, 0.9,  reader},                                                         \
-        {prefix "_p99",     "ms", "p99", "99 % of " what " are below this.", subjects,             \
-         ESTIMATE_QUANTILE, 0.99, reader},                                                         \
-        {prefix "_p99.9",   "ms",  "p99.9", "99.9 % of " what " are below this.", subjects,        \
-         ESTIMATE_QUANTILE, 0.999, reader},                                                        \
-        {prefix "_max",    "ms", "max", "The largest of " what ".", subjects,                      \
-         ESTIMATE_MAXIMUM, 1,    reader},                                                          \
+#define FIGURE(name_, heading_, meaning_, subjects_, estimate_, q_, of_, read_)                    \
     {                                                                                              \
-        prefix "_mean", "ms", "mean", "The mean of " what ".", subjects, ESTIMATE_MEAN, 0, reader  \
+        .name = (name_), .unit = "ms", .heading = (heading_), .meaning = (meaning_),               \
+        .subjects = (subjects_), .estimate = (estimate_), .q = (q_), .of = (of_), .read = (read_)  \
+    }
+
+#define DISTRIBUTION(prefix, subjects, of, reader, what)                                           \
+    FIGURE(prefix "_p50", "p50", "Half of " what " are below this.", subjects, ESTIMATE_QUANTILE,  \
+           0.5, of, reader),                                                                       \
+        FIGURE(prefix "_p90", "p90", "90 % of " what " are below this.", subjects,                 \
+               ESTIMATE_QUANTILE, 0.9, of, reader),                                                \
+        FIGURE(prefix "_p99", "p99", "99 % of " what " are below this.", subjects,                 \
+               ESTIMATE_QUANTILE, 0.99, of, reader),                                               \
+        FIGURE(prefix "_p99.9", "p99.9", "99.9 % of " what " are below this.", subjects,           \
+               ESTIMATE_QUANTILE, 0.999, of, reader),                                              \
+        FIGURE(prefix "_max", "max", "The largest of " what ".", subjects, ESTIMATE_MAXIMUM, 1,    \
+               of, reader),                                                                        \
+        FIGURE(prefix "_mean", "mean", "The mean of " what ".", subjects, ESTIMATE_MEAN, -1, of,   \
+               reader)
+
+#define PLAIN(name_, unit_, heading_, meaning_, subjects_, read_)                                  \
+    {                                                                                              \
+        .name = (name_), .unit = (unit_), .heading = (heading_), .meaning = (meaning_),            \
+        .subjects = (subjects_), .estimate = ESTIMATE_MEAN, .q = -1, .read = (read_)               \
     }
 
 const struct metric metrics[] = {
-    QUANTILES("latency", CLIENT, latency, "latencies, from the send of the request to its reply"),
-    QUANTILES("intended", CLIENT, intended,
-              "latencies, from the date the request was meant to be sent to its reply"),
-    {"throughput", "1/s", "replies/s", "Requests of the measured time that were answered.", CLIENT,
-     ESTIMATE_MEAN, 0, throughput},
-    {"failed", "1/s", "failed/s", "Requests of the measured time that were given up.", CLIENT,
-     ESTIMATE_MEAN, 0, failed},
-    {"retransmitted", "1/s", "resent/s",
-     "Requests sent again after a time-out; of the whole run, per second measured.", CLIENT,
-     ESTIMATE_MEAN, 0, retransmitted},
-    {"refused", "1/s", "refused/s",
-     "Requests that found the client's backlog full; of the whole run, per second measured.",
-     CLIENT, ESTIMATE_MEAN, 0, refused},
-    {"utilisation", "%", "busy", "Share of the host's CPU time given to domains.", HOST,
-     ESTIMATE_MEAN, 0, utilisation},
-    {"cpu_share", "%", "CPU", "CPU time received, in per cent of one pCPU.", GROUP | DOMAIN,
-     ESTIMATE_MEAN, 0, cpu_share},
-    {"wake_wait", "%", "wake wait",
-     "vCPU time spent waiting for a pCPU after waking up, in per cent of one vCPU.", GROUP | DOMAIN,
-     ESTIMATE_MEAN, 0, wake_wait},
-    {"preempt_wait", "%", "preempt wait",
-     "vCPU time spent waiting for a pCPU after having lost it, in per cent of one vCPU.",
-     GROUP | DOMAIN, ESTIMATE_MEAN, 0, preempt_wait},
-    QUANTILES("wake_to_run", GROUP, wake_to_run, "times from a vCPU's waking up to its running"),
-    {"runs", "1/s", "runs/s", "Times that a vCPU was switched in.", HOST | GROUP | DOMAIN,
-     ESTIMATE_MEAN, 0, runs},
-    {"moves", "1/s", "moves/s", "Times that a vCPU was switched in on another pCPU than before.",
-     HOST | GROUP | DOMAIN, ESTIMATE_MEAN, 0, moves},
-    {"fairness", "", "fairness",
-     "Jain's index of the CPU time of the group's domains: 1 if all are equal.", GROUP,
-     ESTIMATE_MEAN, 0, fairness},
+    DISTRIBUTION("latency", CLIENT, OF_LATENCY, latency,
+                 "latencies, from the send of the request to its reply"),
+    DISTRIBUTION("intended", CLIENT, OF_INTENDED, intended,
+                 "latencies, from the date the request was meant to be sent to its reply"),
+    PLAIN("throughput", "1/s", "replies/s", "Requests of the measured time that were answered.",
+          CLIENT, throughput),
+    PLAIN("failed", "1/s", "failed/s", "Requests of the measured time that were given up.", CLIENT,
+          failed),
+    PLAIN("retransmitted", "1/s", "resent/s",
+          "Requests sent again after a time-out; of the whole run, per second measured.", CLIENT,
+          retransmitted),
+    PLAIN("refused", "1/s", "refused/s",
+          "Requests that found the client's backlog full; of the whole run, per second measured.",
+          CLIENT, refused),
+    PLAIN("utilisation", "%", "busy", "Share of the host's CPU time given to domains.", HOST,
+          utilisation),
+    PLAIN("cpu_share", "%", "CPU", "CPU time received, in per cent of one pCPU.", GROUP | DOMAIN,
+          cpu_share),
+    PLAIN("wake_wait", "%", "wake wait",
+          "vCPU time spent waiting for a pCPU after waking up, in per cent of one vCPU.",
+          GROUP | DOMAIN, wake_wait),
+    PLAIN("preempt_wait", "%", "preempt wait",
+          "vCPU time spent waiting for a pCPU after having lost it, in per cent of one vCPU.",
+          GROUP | DOMAIN, preempt_wait),
+    DISTRIBUTION("wake_to_run", GROUP, OF_WAKING, wake_to_run,
+                 "times from a vCPU's waking up to its running"),
+    PLAIN("runs", "1/s", "runs/s", "Times that a vCPU was switched in.", HOST | GROUP | DOMAIN,
+          runs),
+    PLAIN("moves", "1/s", "moves/s",
+          "Times that a vCPU was switched in on another pCPU than before.", HOST | GROUP | DOMAIN,
+          moves),
+    PLAIN("fairness", "", "fairness",
+          "Jain's index of the CPU time of the group's domains: 1 if all are equal.", GROUP,
+          fairness),
 };
 const size_t metric_count = sizeof metrics / sizeof *metrics;
 
@@ -207,8 +219,7 @@ const struct metric *metric_by_name(const char *name)
     return NULL;
 }
 
-/* ---- subjects ----------------------------------------------------------------------------------
- */
+/* ---- subjects -------------------------------------------------------------------------------- */
 
 static bool concerns(const struct metric *m, const struct subject *s)
 {
@@ -222,7 +233,8 @@ static void add_subject(struct layout *l, enum subject_kind kind, char *name, si
 
     l->subject = xrealloc(l->subject, (l->subjects + 1) * sizeof *l->subject);
     s = &l->subject[l->subjects++];
-    *s = (struct subject){kind, name, index, members, l->cells};
+    *s = (struct subject){kind, name, index, members, l->cells, l->pools};
+    l->pools += kind == SUBJECT_CLIENT ? 2 : kind == SUBJECT_GROUP;
     for (size_t i = 0; i < metric_count; i++)
         l->cells += concerns(&metrics[i], s);
 }
@@ -276,8 +288,14 @@ size_t layout_cell(const struct subject *s, const struct metric *m)
     return cell;
 }
 
-/* ---- reading a world ---------------------------------------------------------------------------
- */
+size_t layout_pool(const struct subject *s, enum distribution_kind of)
+{
+    if (s->kind == SUBJECT_CLIENT && (of == OF_LATENCY || of == OF_INTENDED))
+        return s->pool + (of == OF_INTENDED);
+    return s->kind == SUBJECT_GROUP && of == OF_WAKING ? s->pool : SIZE_MAX;
+}
+
+/* ---- reading a world ------------------------------------------------------------------------- */
 
 void client_counts_add(struct client_counts *to, const struct client_counts *from)
 {
@@ -324,11 +342,17 @@ static void view_domains(struct view *v, size_t first, size_t count)
         add_use(&v->use, use_of(v->world, first + i));
 }
 
+static const struct histogram *waking(const struct world *w, const struct subject *s)
+{
+    const struct roster_group *g = &w->roster->group[s->index];
+
+    return &w->host[g->host].meter.wake_to_run[use_of(w, g->first)->group];
+}
+
 static void view_group(struct view *v)
 {
     const struct roster_group *g = &v->world->roster->group[v->subject->index];
-    const struct meter *m = &v->world->host[g->host].meter;
-    const struct histogram *h = &m->wake_to_run[use_of(v->world, g->first)->group];
+    const struct histogram *h = waking(v->world, v->subject);
 
     view_domains(v, g->first, g->domains);
     v->wake_to_run = h->bucket ? h : NULL;
@@ -366,8 +390,22 @@ void metrics_read(const struct layout *l, const struct world *w, struct client_r
     }
 }
 
-/* ---- replications to one figure ----------------------------------------------------------------
- */
+void metrics_distributions(const struct layout *l, const struct world *w,
+                           const struct client_results *merged, const struct histogram **pools)
+{
+    for (size_t i = 0; i < l->subjects; i++) {
+        const struct subject *s = &l->subject[i];
+
+        if (s->kind == SUBJECT_CLIENT) {
+            pools[layout_pool(s, OF_LATENCY)] = &merged[i].latency;
+            pools[layout_pool(s, OF_INTENDED)] = &merged[i].intended;
+        } else if (s->kind == SUBJECT_GROUP) {
+            pools[layout_pool(s, OF_WAKING)] = waking(w, s);
+        }
+    }
+}
+
+/* ---- replications to one figure -------------------------------------------------------------- */
 
 static struct interval maximum(const double *x, size_t n, double level)
 {
@@ -406,24 +444,17 @@ struct interval metric_interval(const struct metric *m, const struct sample *sam
                                 double level)
 {
     double *x = xcalloc(n, sizeof *x);
-    uint64_t *beyond = xcalloc(n, sizeof *beyond);
     struct interval i;
     bool complete = n > 0;
 
     for (size_t k = 0; k < n; k++) {
         x[k] = samples[k].value;
-        beyond[k] = samples[k].n;
         complete = complete && !isnan(x[k]);
     }
     if (m->estimate == ESTIMATE_MAXIMUM)
         i = maximum(x, n, level);
-    else if (!complete)
-        i = incomplete(x, n, level);
-    else if (m->estimate == ESTIMATE_QUANTILE)
-        i = interval_quantile_replications(x, beyond, n, m->q, level);
     else
-        i = interval_mean(x, n, level);
+        i = complete ? interval_mean(x, n, level) : incomplete(x, n, level);
     free(x);
-    free(beyond);
     return i;
 }

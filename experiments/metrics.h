@@ -23,12 +23,21 @@ struct subject {
     size_t index;   /* of the client entry, host, group or domain */
     size_t members; /* clients or domains it stands for */
     size_t cell;    /* its first */
+    size_t pool;    /* its first pooled distribution: see layout_pool() */
 };
 
 enum estimate {
-    ESTIMATE_MEAN,     /* a mean per replication; mean of these */
-    ESTIMATE_QUANTILE, /* a quantile per replication; mean of these */
+    ESTIMATE_MEAN,     /* of a distribution: of all observations; else of replications' values */
+    ESTIMATE_QUANTILE, /* of all observations of a distribution */
     ESTIMATE_MAXIMUM   /* the largest of all */
+};
+
+/* Distributions that are kept, and pooled over replications. */
+enum distribution_kind {
+    OF_NONE,
+    OF_LATENCY,  /* clients */
+    OF_INTENDED, /* clients */
+    OF_WAKING    /* groups */
 };
 
 struct view;
@@ -46,7 +55,8 @@ struct metric {
     const char *meaning;
     unsigned subjects; /* bits 1 << SUBJECT_x */
     enum estimate estimate;
-    double q; /* of a quantile */
+    double q; /* of a quantile; -1 for means */
+    enum distribution_kind of;
     struct sample (*read)(const struct view *v, const struct metric *m);
 };
 
@@ -59,7 +69,8 @@ const struct metric *metric_by_name(const char *name);
 struct layout {
     const struct roster *roster;
     struct subject *subject;
-    size_t subjects, cells, clients; /* clients: subjects of that kind, which come first */
+    size_t subjects, cells, pools;
+    size_t clients; /* subjects of that kind, which come first */
 };
 
 struct layout *layout_new(const struct scenario *s, const struct roster *r);
@@ -67,6 +78,10 @@ void layout_free(struct layout *l);
 
 /* The cell of a metric of a subject, or SIZE_MAX. */
 size_t layout_cell(const struct subject *s, const struct metric *m);
+
+/* The pooled distribution of a subject, or SIZE_MAX. Of a world: its histogram, NULL: nothing was
+ * observed. */
+size_t layout_pool(const struct subject *s, enum distribution_kind of);
 
 /* What a metric is read from: one subject at the end of a run. */
 struct view {
@@ -88,7 +103,12 @@ void metrics_read(const struct layout *l, const struct world *w, struct client_r
 
 void client_counts_add(struct client_counts *to, const struct client_counts *from);
 
-/* One figure of n replications' samples. */
+/* All histograms of a closed world in the order of pools; entries may be without buckets. `merged`
+ * as metrics_read() left it. */
+void metrics_distributions(const struct layout *l, const struct world *w,
+                           const struct client_results *merged, const struct histogram **pools);
+
+/* A figure of n replications' samples, for metrics that are of no distribution. */
 struct interval metric_interval(const struct metric *m, const struct sample *samples, size_t n,
                                 double level);
 

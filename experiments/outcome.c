@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+#define NS_TO_MS 1e6
+
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void put(FILE *out, const void *data, size_t size)
 {
@@ -73,23 +74,25 @@ static void free_clients(struct client_results *c, size_t n)
 void outcome_write(const struct layout *l, const struct world *w, FILE *out)
 {
     struct client_results *merged = xcalloc(l->clients, sizeof *merged);
+    const struct histogram **pools = xcalloc(l->pools, sizeof(struct histogram *));
     struct sample *samples = xcalloc(l->cells, sizeof *samples);
 
     metrics_read(l, w, merged, samples);
+    metrics_distributions(l, w, merged, pools);
     put_number(out, l->cells);
     put(out, samples, l->cells * sizeof *samples);
+    for (size_t i = 0; i < l->pools; i++)
+        put_histogram(out, pools[i]);
     for (size_t i = 0; i < l->clients; i++) {
-        put_histogram(out, &merged[i].latency);
-        put_histogram(out, &merged[i].intended);
         put_breakdown(out, &merged[i].breakdown);
         put(out, &merged[i].counts, sizeof merged[i].counts);
     }
+    free(pools);
     free_clients(merged, l->clients);
     free(samples);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 struct reader {
     const char *at, *end;
@@ -115,19 +118,19 @@ static uint64_t get_number(struct reader *r)
     return n;
 }
 
-static void get_histogram(struct reader *r, struct histogram *into)
+static void get_histogram(struct reader *r, struct pooled *into)
 {
-    struct histogram h;
+    struct histogram h = {0};
     uint64_t bits = get_number(r), filled;
 
-    if (!bits)
-        return;
-    if (bits < 3 || bits > 16) {
+    if (bits && (bits < 3 || bits > 16)) {
         r->bad = true;
         return;
     }
-    if (!into->bucket)
-        histogram_init(into, (unsigned)bits);
+    if (!bits) {
+        pooled_add(into, &h);
+        return;
+    }
     histogram_init(&h, (unsigned)bits);
     get(r, &h.count, sizeof h.count);
     get(r, &h.clipped, sizeof h.clipped);
@@ -146,7 +149,7 @@ static void get_histogram(struct reader *r, struct histogram *into)
             get(r, &h.bucket[index], sizeof h.bucket[index]);
     }
     if (!r->bad)
-        histogram_merge(into, &h);
+        pooled_add(into, &h);
     histogram_free(&h);
 }
 
@@ -184,20 +187,25 @@ static void get_counts(struct reader *r, struct client_counts *into)
     client_counts_add(into, &c);
 }
 
-/* ---- tallies -----------------------------------------------------------------------------------
- */
+/* ---- tallies --------------------------------------------------------------------------------- */
 
 void tally_init(struct tally *t, const struct layout *l, size_t replications, double level)
 {
     *t = (struct tally){.layout = l, .level = level, .capacity = replications};
     t->sample = xcalloc(l->cells * replications, sizeof *t->sample);
+    t->pool = xcalloc(l->pools, sizeof *t->pool);
     t->client = xcalloc(l->clients, sizeof *t->client);
 }
 
 void tally_free(struct tally *t)
 {
-    if (t->client)
-        free_clients(t->client, t->layout->clients);
+    for (size_t i = 0; t->pool && i < t->layout->pools; i++)
+        pooled_free(&t->pool[i]);
+    for (size_t i = 0; t->client && i < t->layout->clients; i++)
+        if (t->client[i].breakdown.cell)
+            breakdown_free(&t->client[i].breakdown);
+    free(t->pool);
+    free(t->client);
     free(t->sample);
 }
 
@@ -210,9 +218,9 @@ int tally_add(struct tally *t, const void *data, size_t size, struct errors *e)
         r.bad = true;
     for (size_t cell = 0; cell < l->cells && !r.bad; cell++)
         get(&r, &t->sample[cell * t->capacity + t->count], sizeof *t->sample);
+    for (size_t i = 0; i < l->pools; i++)
+        get_histogram(&r, &t->pool[i]);
     for (size_t i = 0; i < l->clients; i++) {
-        get_histogram(&r, &t->client[i].latency);
-        get_histogram(&r, &t->client[i].intended);
         get_breakdown(&r, &t->client[i].breakdown);
         get_counts(&r, &t->client[i].counts);
     }
@@ -222,26 +230,64 @@ int tally_add(struct tally *t, const void *data, size_t size, struct errors *e)
     return 0;
 }
 
-/* The histogram of all replications that a quantile of a client is from, or NULL. */
-static const struct histogram *pooled(const struct tally *t, const struct subject *s,
-                                      const struct metric *m)
+struct pooled *tally_pool(const struct tally *t, const struct subject *s, enum distribution_kind of)
 {
-    const struct client_results *c = &t->client[s - t->layout->subject];
+    size_t pool = layout_pool(s, of);
 
-    if (s->kind != SUBJECT_CLIENT || m->estimate != ESTIMATE_QUANTILE)
-        return NULL;
-    return strncmp(m->name, "intended", strlen("intended")) ? &c->latency : &c->intended;
+    return pool != SIZE_MAX && t->pool[pool].all.bucket ? &t->pool[pool] : NULL;
+}
+
+enum interval_none tally_obstacle(const struct tally *t, const struct subject *s,
+                                  const struct metric *m, uint64_t *need)
+{
+    const struct pooled *p = tally_pool(t, s, m->of);
+
+    *need = 0;
+    if (!p || t->count < 2)
+        return INTERVAL_FEW_VALUES;
+    if (m->estimate == ESTIMATE_MAXIMUM)
+        return INTERVAL_MAXIMUM;
+    for (size_t i = 0; i < p->parts; i++) {
+        uint64_t n = p->part[i].count;
+
+        if (m->estimate == ESTIMATE_QUANTILE && quantile_beyond(m->q, n) < INTERVAL_BEYOND) {
+            *need = quantile_need(m->q, INTERVAL_BEYOND);
+            return INTERVAL_FEW_BEYOND;
+        }
+        if (!n)
+            return INTERVAL_FEW_VALUES;
+    }
+    return INTERVAL_GIVEN;
+}
+
+/* Of a distribution: from all replications together. */
+static struct interval pooled_interval(const struct tally *t, const struct subject *s,
+                                       const struct metric *m)
+{
+    struct pooled *p = tally_pool(t, s, m->of);
+    struct interval i = {
+        .estimate = NAN, .low = NAN, .high = NAN, .level = t->level, .n = t->count};
+    double *without;
+
+    if (p)
+        i.estimate = pooled_figure(p, m->q) / NS_TO_MS;
+    i.none = tally_obstacle(t, s, m, &i.need);
+    if (i.none != INTERVAL_GIVEN)
+        return i;
+    without = xcalloc(p->parts, sizeof *without);
+    for (size_t k = 0; k < p->parts; k++)
+        without[k] = pooled_figure_without(p, k, m->q) / NS_TO_MS;
+    i = interval_jackknife(i.estimate, without, p->parts, t->level);
+    free(without);
+    return i;
 }
 
 struct interval tally_interval(const struct tally *t, const struct subject *s,
                                const struct metric *m)
 {
-    struct interval i = metric_interval(m, tally_samples(t, layout_cell(s, m)), t->count, t->level);
-    const struct histogram *h = interval_given(&i) ? NULL : pooled(t, s, m);
-
-    if (h && h->count)
-        i.estimate = histogram_estimate(h, m->q) / 1e6;
-    return i;
+    if (m->of != OF_NONE && m->estimate != ESTIMATE_MAXIMUM)
+        return pooled_interval(t, s, m);
+    return metric_interval(m, tally_samples(t, layout_cell(s, m)), t->count, t->level);
 }
 
 sim_time tally_duration_needed(const struct tally *t, const struct subject *s,

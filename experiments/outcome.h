@@ -3,14 +3,15 @@
  * What a replication hands to its parent, and what the parent makes of all of them.
  *
  * The message is binary and private to one run of the program: samples in the order of the layout's
- * cells, then for each client subject its histograms and breakdown, buckets that are empty left
- * out. A tally takes messages in the order of the replications, so its sums do not depend on
- * who was ready first.
+ * cells, then the histograms in the order of its pools, buckets that are empty left out, then for
+ * each client subject its breakdown and counts. A tally takes messages in the order of the
+ * replications, so its sums do not depend on who was ready first.
  */
 #ifndef HVSIM_EXPERIMENTS_OUTCOME_H
 #define HVSIM_EXPERIMENTS_OUTCOME_H
 
 #include "experiments/metrics.h"
+#include "experiments/pooled.h"
 
 /* In the child. */
 void outcome_write(const struct layout *l, const struct world *w, FILE *out);
@@ -20,7 +21,11 @@ struct tally {
     double level;
     struct sample *sample; /* [cell * capacity + replication taken] */
     size_t count, capacity;
-    struct client_results *client; /* by client subject: merged over replications */
+    struct pooled *pool; /* in the order of the layout */
+    struct tally_client {
+        struct breakdown breakdown;
+        struct client_counts counts;
+    } * client; /* by client subject: merged over replications */
 };
 
 /* Room for `replications` messages. */
@@ -35,10 +40,19 @@ static inline const struct sample *tally_samples(const struct tally *t, size_t c
     return &t->sample[cell * t->capacity];
 }
 
-/* The figure of a metric of a subject. Without an interval a quantile is that of all replications
- * together. */
+/* The figure of a metric of a subject. Figures of distributions are of all replications together,
+ * with jackknife intervals; there is none for a quantile unless each replication has 10
+ * observations beyond it. */
 struct interval tally_interval(const struct tally *t, const struct subject *s,
                                const struct metric *m);
+
+/* The distribution behind a metric; NULL if it has none, or nothing was observed. */
+struct pooled *tally_pool(const struct tally *t, const struct subject *s,
+                          enum distribution_kind of);
+
+/* Why a figure of a distribution has no interval; INTERVAL_GIVEN when it may have one. */
+enum interval_none tally_obstacle(const struct tally *t, const struct subject *s,
+                                  const struct metric *m, uint64_t *need);
 
 /* A measured time per replication that would give an interval, when there is none for want of
  * observations; 0 if none would, or if it cannot be told. */

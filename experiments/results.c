@@ -25,8 +25,7 @@ static const struct {
 };
 enum { RANGES = sizeof ranges / sizeof *ranges };
 
-/* ---- JSON --------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 void results_put_versions(struct json_writer *w)
 {
@@ -122,7 +121,7 @@ static void put_subject(const struct variant *v, size_t index, struct json_write
         if (layout_cell(s, &metrics[i]) != SIZE_MAX)
             put_metric(v, s, &metrics[i], w);
     json_end(w);
-    if (s->kind == SUBJECT_CLIENT && v->tally.client[index].latency.bucket) {
+    if (s->kind == SUBJECT_CLIENT && v->tally.client[index].breakdown.cell) {
         put_counts(&v->tally.client[index].counts, w);
         put_breakdown(&v->tally.client[index].breakdown, w);
     }
@@ -177,8 +176,7 @@ void results_json(const struct study *s, FILE *out)
     json_end(&w);
 }
 
-/* ---- CSV ---------------------------------------------------------------------------------------
- */
+/* ---- CSV ------------------------------------------------------------------------------------- */
 
 const char *unit_in_header(const char *unit)
 {
@@ -299,43 +297,53 @@ static void write_replications(const void *ctx, FILE *out)
     }
 }
 
+/* "back: dom0 wait" as part of a column's name. */
+static void put_header(const char *name, FILE *out)
+{
+    for (; *name; name++)
+        if (*name != ':')
+            fputc(*name == ' ' ? '_' : *name, out);
+}
+
+static void write_breakdown(const struct csv *c, const struct variant *v, size_t client, FILE *out)
+{
+    const struct breakdown *b = &v->tally.client[client].breakdown;
+
+    for (size_t r = 0; b->cell && r < RANGES; r++) {
+        double mean[PARTS];
+        uint64_t n = breakdown_between(b, ranges[r].low, ranges[r].high, mean);
+
+        if (!n)
+            continue;
+        if (c->variants) {
+            put_text(v->label, out);
+            fputc(',', out);
+        }
+        fprintf(out, "%s,%s,%llu", v->layout->subject[client].name, ranges[r].name,
+                (unsigned long long)n);
+        for (int p = 0; p < PARTS; p++)
+            put_cell(mean[p] / 1e6, out);
+        fputc('\n', out);
+    }
+}
+
 static void write_breakdowns(const void *ctx, FILE *out)
 {
     const struct csv *c = ctx;
 
     fprintf(out, "%sclient,requests,count", c->variants ? "variant," : "");
-    for (int p = 0; p < PARTS; p++)
-        fprintf(out, ",%s_ms", part_names[p].name);
-    fputc('\n', out);
-    for (size_t v = 0; v < c->study->variants; v++) {
-        const struct variant *variant = &c->study->variant[v];
-
-        for (size_t k = 0; k < variant->layout->clients; k++)
-            for (size_t r = 0; r < RANGES; r++) {
-                const struct client_results *client = &variant->tally.client[k];
-                double mean[PARTS];
-                uint64_t n =
-                    client->latency.bucket
-                        ? breakdown_between(&client->breakdown, ranges[r].low, ranges[r].high, mean)
-                        : 0;
-
-                if (!n)
-                    continue;
-                if (c->variants) {
-                    put_text(variant->label, out);
-                    fputc(',', out);
-                }
-                fprintf(out, "%s,%s,%llu", variant->layout->subject[k].name, ranges[r].name,
-                        (unsigned long long)n);
-                for (int p = 0; p < PARTS; p++)
-                    put_cell(mean[p] / 1e6, out);
-                fputc('\n', out);
-            }
+    for (int p = 0; p < PARTS; p++) {
+        fputc(',', out);
+        put_header(part_names[p].name, out);
+        fputs("_ms", out);
     }
+    fputc('\n', out);
+    for (size_t v = 0; v < c->study->variants; v++)
+        for (size_t k = 0; k < c->study->variant[v].layout->clients; k++)
+            write_breakdown(c, &c->study->variant[v], k, out);
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 int results_file(const char *dir, const char *name, results_fn *write, const void *ctx,
                  struct errors *e)
@@ -382,15 +390,17 @@ static void write_hgrm(const void *ctx, FILE *out)
 static void write_histograms(const struct variant *v, const char *dir, struct errors *e)
 {
     for (size_t i = 0; i < v->layout->clients; i++) {
-        const struct client_results *c = &v->tally.client[i];
+        const struct subject *s = &v->layout->subject[i];
+        const struct pooled *sent = tally_pool(&v->tally, s, OF_LATENCY);
+        const struct pooled *meant = tally_pool(&v->tally, s, OF_INTENDED);
         const char *client = v->layout->clients > 1 ? v->layout->subject[i].name : "";
         char *latency = xasprintf("latency%s%s.hgrm", *client ? "-" : "", client);
         char *intended = xasprintf("intended%s%s.hgrm", *client ? "-" : "", client);
 
-        if (c->latency.bucket) {
-            results_file(dir, latency, write_hgrm, &c->latency, e);
-            results_file(dir, intended, write_hgrm, &c->intended, e);
-        }
+        if (sent)
+            results_file(dir, latency, write_hgrm, &sent->all, e);
+        if (meant)
+            results_file(dir, intended, write_hgrm, &meant->all, e);
         free(latency);
         free(intended);
     }

@@ -147,8 +147,7 @@ static void check_machines(const struct check *c)
                       r->client[k].on, r->host[i].name);
 }
 
-/* ---- hosts, pools, affinities ------------------------------------------------------------------
- */
+/* ---- hosts, pools, affinities ---------------------------------------------------------------- */
 
 /* pCPUs of a host; 0: not known yet. */
 static uint32_t pcpus(const struct host_spec *h)
@@ -328,8 +327,7 @@ static void check_host(const struct check *c, const struct host_spec *h, size_t 
     }
 }
 
-/* ---- guests with a network ---------------------------------------------------------------------
- */
+/* ---- guests with a network ------------------------------------------------------------------- */
 
 static void check_networks(const struct check *c, const struct host_spec *h, size_t index)
 {
@@ -356,8 +354,7 @@ int64_t program_port(const struct program_spec *p)
     return 0;
 }
 
-/* ---- references to domains ---------------------------------------------------------------------
- */
+/* ---- references to domains ------------------------------------------------------------------- */
 
 /* The domain that a text names, or an error. NULL without one when it may be one of those that
  * could not be read. */
@@ -436,8 +433,7 @@ static void check_action(const struct check *c, const struct action_spec *a, siz
         domain_named(c, a->target, xasprintf("/actions/%zu/target", index));
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static bool too_many(const struct check *c)
 {

@@ -9,8 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* ---- variants ----------------------------------------------------------------------------------
- */
+/* ---- variants -------------------------------------------------------------------------------- */
 
 void study_init(struct study *s, const char *path)
 {
@@ -80,8 +79,7 @@ int study_add(struct study *s, const char *label, const struct param_list *base,
     return 0;
 }
 
-/* ---- running -----------------------------------------------------------------------------------
- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 struct task {
     uint32_t variant, replication;

@@ -36,8 +36,7 @@ static size_t first_with(const struct study *s, size_t variant)
     return i;
 }
 
-/* ---- hosts of the platform ----------------------------------------------------------------------
- */
+/* ---- hosts of the platform ------------------------------------------------------------------- */
 
 struct preparation {
     struct study *study;

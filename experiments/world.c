@@ -10,8 +10,7 @@
 /* Domains are created then, at the earliest; as in the reference schedules. */
 #define UP_LEAST NS_PER_MS
 
-/* ---- machines ----------------------------------------------------------------------------------
- */
+/* ---- machines -------------------------------------------------------------------------------- */
 
 static void add_hosts(struct world *w)
 {
@@ -117,8 +116,7 @@ struct world *world_new(const struct scenario *s, const struct roster *r, uint64
     return w;
 }
 
-/* ---- what lives on them ------------------------------------------------------------------------
- */
+/* ---- what lives on them ---------------------------------------------------------------------- */
 
 static void build_client(struct world_client *wc)
 {

@@ -5,6 +5,7 @@
  *   sim/histogram.h  log-linear histogram of nanoseconds, percentile table
  *   sim/sample.h     moments, averages over time, exact quantiles, warm-up, fairness
  *   sim/interval.h   intervals, equivalence, sequential stopping, simulated bands
+ *   sim/jackknife.h  intervals of figures made of all replications together
  *   sim/bootstrap.h  block bootstrap, association of late replicas
  *   sim/compare.h    paired tests, multiple comparisons, races
  */
@@ -15,6 +16,7 @@
 #include "sim/compare.h"
 #include "sim/histogram.h"
 #include "sim/interval.h"
+#include "sim/jackknife.h"
 #include "sim/sample.h"
 
 #endif
