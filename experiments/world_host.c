@@ -31,8 +31,7 @@ static char *entity(const struct world_host *wh, const char *name)
     return xasprintf("%s/%s", wh->roster->name, name);
 }
 
-/* ---- pCPUs and pools --------------------------------------------------------------------------
- */
+/* ---- pCPUs and pools ------------------------------------------------------------------------- */
 
 static int by_date(const void *a, const void *b)
 {
@@ -125,8 +124,7 @@ static void boot_pcpus(struct world_host *wh, sim_time boot)
     free(pool);
 }
 
-/* ---- domains -----------------------------------------------------------------------------------
- */
+/* ---- domains --------------------------------------------------------------------------------- */
 
 static void start_fire(struct timer *t, sim_time now)
 {
@@ -263,6 +261,15 @@ static void add_network(struct world_domain *wd)
     }
 }
 
+static void vary_costs(struct world_domain *wd)
+{
+    const struct world *w = wd->host->world;
+    char *name = entity(wd->host, wd->roster->name);
+
+    guest_vary(wd->guest, w->seed, w->replication, name);
+    free(name);
+}
+
 static void add_domain(struct world_domain *wd, sim_time boot)
 {
     const struct domain_spec *spec = wd->roster->spec;
@@ -276,14 +283,14 @@ static void add_domain(struct world_domain *wd, sim_time boot)
         wd->guest->costs = (struct guest_costs){0}; /* the tick too */
     for (int64_t i = 0; i < spec->vcpus; i++)
         add_vcpu(wd);
+    vary_costs(wd);
     add_network(wd);
     for (size_t i = 0; i < spec->programs.count; i++)
         add_program(wd, domain_program(spec, i), i);
     arm_start(wd, boot);
 }
 
-/* ---- the host ----------------------------------------------------------------------------------
- */
+/* ---- the host -------------------------------------------------------------------------------- */
 
 void world_host_boot(struct world_host *wh, sim_time boot)
 {
@@ -343,8 +350,7 @@ void world_host_shutdown(struct world_host *wh)
     wh->texts = 0;
 }
 
-/* ---- what the machine tells ---------------------------------------------------------------------
- */
+/* ---- what the machine tells ------------------------------------------------------------------ */
 
 static void arrival(struct machine *m, struct packet *p)
 {

@@ -17,6 +17,7 @@
 
 #include "sim/error.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { DOING_NOTHING, DOING_KERNEL, DOING_WORK, DOING_THREAD };
@@ -37,8 +38,16 @@ static const struct param guest_cost_rows[] = {
      .max = "1ms", .meaning = "Switch between threads of the guest.",
      .source = "Li, Ding, Shen 2007 report 3.8 us direct cost on a 2 GHz machine of 2004",
      .status = STATUS_CITED},
+    {PARAM("idle_enter", DURATION, struct guest_costs, idle_enter), .def = "4us", .max = "1ms",
+     .meaning = "Going idle: return from the last system call, the guest's scheduler, stopping its "
+                "tick, setting the timer, until SCHEDOP_block.",
+     .status = STATUS_ASSUMED},
     {PARAM("idle_exit", DURATION, struct guest_costs, idle_exit), .def = "1us", .max = "1ms",
      .meaning = "Leaving the guest's idle loop after a block.", .status = STATUS_ASSUMED},
+    {PARAM("jitter", PERCENT, struct guest_costs, jitter), .def = "50%", .max = "100%",
+     .meaning = "By how much each cost of the kernel's own varies, uniformly, up and down (caches, "
+                "timers, branches): it decides races between vCPUs by chance, not for ever.",
+     .status = STATUS_ASSUMED},
     {PARAM("tick", DURATION, struct guest_costs, tick), .def = "4ms", .min = "1ms", .max = "10ms",
      .meaning = "Period of the guest's scheduler tick (preemption between its threads).",
      .source = "Debian's kernels: HZ=250", .status = STATUS_CITED},
@@ -51,6 +60,30 @@ static const struct param guest_cost_rows[] = {
 const struct param_table guest_cost_table =
     PARAM_TABLE("guest costs", struct guest_costs, guest_cost_rows,
                 .meaning = "What the guest kernel's own work costs.");
+
+/* ---- costs that vary ------------------------------------------------------------------------- */
+
+void guest_vary(struct guest *g, uint64_t seed, uint64_t replication, const char *entity)
+{
+    for (uint32_t i = 0; i < g->domain->vcpu_count; i++) {
+        char purpose[40];
+
+        snprintf(purpose, sizeof purpose, "kernel costs of vcpu %u", i);
+        rng_init(&g->vcpu[i].rng, seed, replication, entity, purpose);
+    }
+    g->varies = true;
+}
+
+/* A cost of the kernel's own, this time: uniform around its mean. */
+static sim_time vary(struct guest_vcpu *gv, sim_time cost)
+{
+    double spread;
+
+    if (!gv->guest->varies || !gv->guest->costs.jitter || !cost)
+        return cost;
+    spread = percent_fraction(gv->guest->costs.jitter) * (2 * rng_uniform(&gv->rng) - 1);
+    return cost + (sim_time)((double)cost * spread);
+}
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
@@ -190,7 +223,7 @@ static void timer_interrupt(struct evtchn *ch, sim_time now)
     gv->timer_set = SIM_NEVER; /* it has fired */
     if (gv->tick_at <= now)
         gv->tick_at = SIM_NEVER;
-    gv->kernel_left += gv->guest->costs.timer;
+    gv->kernel_left += vary(gv, gv->guest->costs.timer);
     while (!list_empty(&gv->sleepers)) {
         struct thread *t = container_of(gv->sleepers.next, struct thread, sleep);
 
@@ -257,7 +290,7 @@ static struct work *take_work(struct guest_vcpu *gv)
 static void begin_work(struct guest_vcpu *gv)
 {
     gv->working = take_work(gv);
-    gv->working_left = gv->working->cost ? gv->working->cost(gv->working, gv) : 0;
+    gv->working_left = gv->working->cost ? vary(gv, gv->working->cost(gv->working, gv)) : 0;
 }
 
 static void finish_work(struct guest_vcpu *gv, sim_time now)
@@ -309,7 +342,7 @@ static void set_current(struct guest_vcpu *gv, struct thread *t)
     gv->runnable--;
     gv->current = t;
     gv->slice_left = turn_length(gv);
-    gv->kernel_left += gv->guest->costs.thread_switch;
+    gv->kernel_left += vary(gv, gv->guest->costs.thread_switch);
 }
 
 /* Who should have the vCPU now? NULL: nobody is ready. */
@@ -398,21 +431,27 @@ static bool step(struct guest_vcpu *gv, sim_time now)
     }
     t = choose_thread(gv);
     if (t) {
+        gv->idling = false;
         if (t->op.kind == OP_COMPUTE && t->left > 0) {
             run_thread(gv, t);
             return true;
         }
         return begin_op(gv, t, now);
     }
+    if (!gv->idling) {
+        gv->idling = true;
+        gv->kernel_left += vary(gv, gv->guest->costs.idle_enter);
+    }
     if (gv->kernel_left > 0) {
         burst(gv, DOING_KERNEL, 0);
         return true;
     }
+    gv->idling = false;
     vcpu_burst_stop(gv->vcpu); /* an upcall in the midst of `act` may have left one armed */
     if (gv->guest->costs.idle_tick)
         tick_keep(gv, now);
     if (vcpu_block(gv->vcpu)) {
-        gv->kernel_left += gv->guest->costs.idle_exit;
+        gv->kernel_left += vary(gv, gv->guest->costs.idle_exit);
         return true;
     }
     take_events(gv, now); /* they came in meanwhile */
@@ -456,13 +495,13 @@ static void upcall(struct vcpu *v, sim_time now)
     struct guest_vcpu *gv = v->guest_data;
 
     if (gv->inside) { /* it sent this event to itself */
-        gv->kernel_left += gv->guest->costs.upcall;
+        gv->kernel_left += vary(gv, gv->guest->costs.upcall);
         take_events(gv, now);
         return;
     }
     vcpu_burst_stop(v);
     book(gv);
-    gv->kernel_left += gv->guest->costs.upcall;
+    gv->kernel_left += vary(gv, gv->guest->costs.upcall);
     gv->inside = true;
     take_events(gv, now);
     if (gv->kernel_left > 0)

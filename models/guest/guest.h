@@ -17,6 +17,7 @@
 
 #include "models/hypervisor/hypervisor.h"
 #include "sim/params.h"
+#include "sim/random.h"
 
 struct guest;
 struct guest_vcpu;
@@ -82,7 +83,9 @@ struct guest_costs {
     sim_time upcall;        /* from the upcall to the first handler, paid once per upcall */
     sim_time timer;         /* timer interrupt */
     sim_time thread_switch; /* between threads */
+    sim_time idle_enter;    /* from the last thread's block to the hypercall */
     sim_time idle_exit;     /* from being switched in after a block to the first work */
+    int64_t jitter;         /* of the kernel's costs, in units of sim/units.h's percent */
     sim_time tick;          /* the guest's own tick: granularity of preemption between threads */
     bool idle_tick;         /* the tick goes on once after the vCPU has gone idle */
 };
@@ -106,6 +109,8 @@ struct guest_vcpu {
     sim_time progress;   /* of the vCPU, as far as it is booked */
     sim_time slice_left; /* of the current thread's turn */
     uint8_t doing;       /* what the vCPU's burst is for */
+    bool idling;         /* on its way to block */
+    struct rng rng;        /* for costs that vary */
     bool inside;         /* the kernel is at work on it at this moment of the simulation */
     struct evtchn ipi;   /* from the guest's other vCPUs */
     uint32_t runnable;   /* threads in runq */
@@ -116,6 +121,7 @@ struct guest {
     struct guest_vcpu *vcpu;
     struct thread *threads;
     struct guest_costs costs;
+    bool varies; /* guest_vary() was called */
 };
 
 /* The operations that a guest's vCPUs are created with; guest_data is its struct guest_vcpu. */
@@ -125,6 +131,10 @@ extern const struct guest_ops guest_ops;
 struct guest *guest_new(struct domain *d, uint32_t vcpus);
 struct vcpu *guest_add_vcpu(struct guest *g);
 void guest_free(struct guest *g);
+
+/* Let the kernel's costs vary by costs.jitter, drawn from streams of this key. After its vCPUs were
+ * added; without this call they are constant. */
+void guest_vary(struct guest *g, uint64_t seed, uint64_t replication, const char *entity);
 
 /* A thread on a vCPU, ready to run when the vCPU starts. params: what program->params describes. */
 struct thread *guest_add_thread(struct guest_vcpu *gv, const struct program *program,
