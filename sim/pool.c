@@ -59,7 +59,7 @@ struct run {
     const struct pool *p;
     struct child *children;
     unsigned running, jobs;
-    size_t next;      /* task to start */
+    size_t next;      /* task to start; with choose(): POOL_LATER or POOL_END if there is none */
     size_t delivered; /* tasks handed out in order */
     struct kept *kept;
     int fork_tries;
@@ -274,7 +274,8 @@ static int start(struct run *r, const struct signals *before)
     close(fd[1]);
     fcntl(fd[0], F_SETFL, O_NONBLOCK);
     c = xcalloc(1, sizeof *c);
-    *c = (struct child){.pid = pid, .fd = fd[0], .index = r->next++, .started = now_ns()};
+    *c = (struct child){.pid = pid, .fd = fd[0], .index = r->next, .started = now_ns()};
+    r->next = r->p->choose ? POOL_LATER : r->next + 1;
     c->next = r->children;
     r->children = c;
     r->running++;
@@ -419,12 +420,16 @@ static void drop(struct kept *k)
 }
 
 /* Hand out a result: at once, and in its turn with those that waited for it. */
-static void deliver(struct run *r, size_t index)
+static void deliver(struct run *r, struct kept *done)
 {
     const struct pool *p = r->p;
 
-    if (p->completed && p->completed(p->ctx, &r->kept[index].result))
+    if (p->completed && p->completed(p->ctx, &done->result))
         r->stopped = true;
+    if (p->choose) {
+        drop(done);
+        return;
+    }
     while (!r->stopped && r->delivered < p->tasks && r->kept[r->delivered].there) {
         struct kept *k = &r->kept[r->delivered++];
 
@@ -438,7 +443,7 @@ static void deliver(struct run *r, size_t index)
 static void look_after(struct run *r, struct child *c)
 {
     siginfo_t info = {0};
-    size_t index = c->index;
+    struct kept chosen, *kept = r->p->choose ? &chosen : &r->kept[c->index];
     int status;
 
     if (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
@@ -446,9 +451,9 @@ static void look_after(struct run *r, struct child *c)
     kill(-c->pid, SIGKILL); /* before it is reaped: until then the number is its own */
     status = reap(c->pid);
     drain(c);
-    make_result(r, c, status, &r->kept[index]);
+    make_result(r, c, status, kept);
     remove_child(r, c);
-    deliver(r, index);
+    deliver(r, kept);
 }
 
 /* ---- The loop ------------------------------------------------------------------------------ */
@@ -493,10 +498,27 @@ static void enforce_time_limit(struct run *r)
         }
 }
 
+/* Is there a task that can be started now? */
+static bool task_waits(struct run *r)
+{
+    if (!r->p->choose)
+        return r->next < r->p->tasks;
+    if (r->next == POOL_LATER)
+        r->next = r->p->choose(r->p->ctx);
+    BUG_ON(r->next == POOL_LATER && !r->running);
+    return r->next < POOL_LATER;
+}
+
+/* May there be one later? */
+static bool tasks_left(const struct run *r)
+{
+    return r->p->choose ? r->next != POOL_END : r->next < r->p->tasks;
+}
+
 /* Start what there is room for. -1: the system refuses, and none of ours will make room. */
 static int fill(struct run *r, const struct signals *before)
 {
-    while (r->running < r->jobs && r->next < r->p->tasks) {
+    while (r->running < r->jobs && task_waits(r)) {
         if (start(r, before) == 0) {
             r->fork_tries = 0;
             continue;
@@ -508,12 +530,14 @@ static int fill(struct run *r, const struct signals *before)
 
 static enum pool_end loop(struct run *r, const struct signals *before, struct errors *e)
 {
-    while (r->running || r->next < r->p->tasks) {
+    while (r->running || tasks_left(r)) {
         if (fill(r, before)) {
             error_add(e, EXIT_INTERNAL, "cannot start a worker process: %s; use fewer --jobs",
                       strerror(errno));
             return POOL_BROKEN;
         }
+        if (!r->running && !tasks_left(r))
+            break;
         sleep_until_something(r, before);
         for (struct child *c = r->children, *next; c && !r->stopped; c = next) {
             next = c->next;
@@ -537,12 +561,15 @@ enum pool_end pool_run(const struct pool *p, struct errors *e)
     struct signals before;
     enum pool_end end;
 
-    r.kept = xcalloc(p->tasks, sizeof *r.kept);
+    if (p->choose)
+        r.next = POOL_LATER;
+    else
+        r.kept = xcalloc(p->tasks, sizeof *r.kept);
     watch_signals(&before);
     end = loop(&r, &before, e);
     kill_all(&r);
     restore_signals(&before);
-    for (size_t i = r.delivered; i < p->tasks; i++)
+    for (size_t i = r.delivered; r.kept && i < p->tasks; i++)
         drop(&r.kept[i]);
     free(r.kept);
     return end;

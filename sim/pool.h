@@ -43,6 +43,9 @@ typedef int pool_work_fn(void *ctx, size_t index, FILE *out, struct errors *e);
 /* In the parent. Return 0 to go on, 1 to stop (enough is known): no further result is delivered. */
 typedef int pool_result_fn(void *ctx, const struct pool_result *r);
 
+#define POOL_LATER (SIZE_MAX - 1)
+#define POOL_END SIZE_MAX
+
 struct pool {
     size_t tasks;
     unsigned jobs;   /* children at a time; 0: one for each usable CPU */
@@ -50,6 +53,10 @@ struct pool {
     uint64_t memory; /* address space limit of a task in bytes; 0: none */
     void *ctx;
     pool_work_fn *work;
+    /* Which task to start next, for callers that learn from results what is left to do: any number,
+     * POOL_LATER (ask again when one has ended) or POOL_END. Then `tasks` and `in_order` are not
+     * used. NULL: 0 .. tasks - 1. */
+    size_t (*choose)(void *ctx);
     pool_result_fn *completed; /* as they come; may be NULL */
     pool_result_fn *in_order;  /* by index without a gap, lost tasks too; may be NULL */
     void (*tick)(void *ctx);   /* called at least every 50 ms meanwhile; may be NULL */
