@@ -29,7 +29,7 @@
 
 enum { GREEN, RED, BLUE };
 enum { STATE_NORMAL, STATE_IO_I, STATE_IO_A };
-enum { AS_INTENDED, AS_CODED };
+enum { REPAIRED, AS_INTENDED, AS_CODED };
 
 struct terriertail_params {
     struct credit_params credit; /* first: Credit's functions read it */
@@ -43,9 +43,9 @@ static const struct terriertail_params *params_of(const struct credit *c)
     return c->sched->params;
 }
 
-static bool intended(const struct credit *c)
+static bool coded(const struct credit *c)
 {
-    return params_of(c)->policy == AS_INTENDED;
+    return params_of(c)->policy == AS_CODED;
 }
 
 /* netback has put packets into v's receive ring and tells it. Done even if the event is already
@@ -162,10 +162,12 @@ static struct decision choose(struct credit *c, struct credit_pcpu *cp, struct v
  * and one that blocked has done its work. */
 static void stopped(struct credit *c, struct credit_vcpu *cv)
 {
-    if (!intended(c))
+    if (coded(c))
         return;
     if (list_linked(&cv->runq))
         runq_remove(c, cv);
+    if (params_of(c)->policy == REPAIRED)
+        cv->red_served = cv->blue_served = false;
     if (cv->color == BLUE && cv->vcpu->pause_flags & PAUSE_BLOCKED)
         cv->color = GREEN;
 }
@@ -216,7 +218,7 @@ static void annotate(const struct scheduler *s, const struct observation *o, cha
 /* ---- parameters and operations -----------------------------------------------------------------
  */
 
-static const char *const policies[] = {"as-intended", "as-coded", NULL};
+static const char *const policies[] = {"repaired", "as-intended", "as-coded", NULL};
 
 static const struct param rows[] = {
     {PARAM("policy", ENUM, struct terriertail_params, policy), .def = "as-intended",
