@@ -23,6 +23,7 @@ struct check {
     const struct scenario *s;
     const struct json *doc;
     const struct roster *roster;
+    bool holes; /* names could not be read: what is missing may be among them */
     struct errors *e;
 };
 
@@ -370,6 +371,10 @@ static const struct roster_domain *domain_named(const struct check *c, const cha
         free(pointer);
         return d;
     }
+    if (c->holes && !several) {
+        free(pointer);
+        return NULL;
+    }
     if (several) {
         wrong(c, pointer, "several hosts have a domain \"%s\": write \"HOST/%s\"", text, text);
         return NULL;
@@ -451,9 +456,23 @@ static bool too_many(const struct check *c)
     return true;
 }
 
+static bool has_holes(const struct scenario *s)
+{
+    for (size_t i = 0; i < s->hosts.count; i++) {
+        const struct host_spec *h = scenario_host(s, i);
+
+        if (!h->name || !h->count)
+            return true;
+        for (size_t k = 0; k < h->domains.count; k++)
+            if (!host_domain(h, k)->name || !host_domain(h, k)->count)
+                return true;
+    }
+    return !s->hosts.count;
+}
+
 int scenario_check_pcpus(const struct scenario *s, const struct json *doc, struct errors *e)
 {
-    struct check c = {s, doc, NULL, e};
+    struct check c = {.s = s, .doc = doc, .e = e};
     size_t before = e->count;
 
     for (size_t i = 0; i < s->hosts.count; i++)
@@ -463,7 +482,7 @@ int scenario_check_pcpus(const struct scenario *s, const struct json *doc, struc
 
 int scenario_check(const struct scenario *s, const struct json *doc, struct errors *e)
 {
-    struct check c = {s, doc, NULL, e};
+    struct check c = {.s = s, .doc = doc, .e = e};
     size_t before = e->count;
     struct roster *r;
 
@@ -472,6 +491,7 @@ int scenario_check(const struct scenario *s, const struct json *doc, struct erro
     if (too_many(&c))
         return -1;
     c.roster = r = roster_new(s);
+    c.holes = has_holes(s);
     check_names(&c);
     check_machines(&c);
     for (size_t i = 0; i < s->hosts.count; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/world.h"
 
+#include "experiments/actions.h"
 #include "sim/wire.h"
 #include "workloads/programs.h"
 
@@ -111,6 +112,7 @@ struct world *world_new(const struct scenario *s, const struct roster *r, uint64
     fleet_init(&w->fleet);
     w->fleet.network = (enum fleet_network)s->network;
     timeline_init(&w->timeline);
+    timeline_register(&w->timeline, domain_actions);
     add_hosts(w);
     add_clients(w);
     return w;
