@@ -26,4 +26,7 @@ struct program_counts rpc_counts(const struct thread *first);
 struct thread *lookbusy_start(const void *params, const struct program_site *site);
 struct program_counts lookbusy_counts(const struct thread *first);
 
+struct thread *controller_start(const void *params, const struct program_site *site);
+struct program_counts controller_counts(const struct thread *first);
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "workloads/programs.h"
 
+#include "workloads/controller.h"
 #include "workloads/lookbusy.h"
 #include "workloads/program_start.h"
 #include "workloads/rpc.h"
@@ -23,6 +24,7 @@ static const struct row rows[] = {
     {&program_yielder, NULL, NULL, false},
     {&program_lookbusy, lookbusy_start, lookbusy_counts, false},
     {&program_rpc, rpc_start, rpc_counts, true},
+    {&program_controller, controller_start, controller_counts, false},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 

@@ -10,6 +10,7 @@
 
 #include "models/guest/guest.h"
 
+struct controller_site;
 struct stack;
 
 /* NULL past the last, or if unknown. */
@@ -29,6 +30,7 @@ struct program_site {
     uint64_t seed, replication;
     struct stack *stack;  /* of the guest; NULL: no network */
     uint32_t connections; /* that clients will make to it, all together */
+    const struct controller_site *control; /* the loop it is a controller of; NULL: none */
 };
 
 /* Start it, before its vCPUs start. params: what program->params describes. Returns its first
