@@ -79,15 +79,14 @@ struct stack *host_net_add_guest(struct host_net *n, struct guest *guest,
 {
     uint32_t endpoint = n->endpoints++;
     uint32_t front = (uint32_t)params->vcpu % guest->domain->vcpu_count;
-    uint32_t back = (endpoint - 1) % n->dom0->domain->vcpu_count;
 
     BUG_ON(endpoint >= ENDPOINTS);
     if (params->attachment == ATTACH_PASSTHROUGH) {
         n->passed[endpoint] = passthrough_new(n->nic, endpoint, guest, &params->stack, front);
         return &n->passed[endpoint]->stack;
     }
-    n->vif[endpoint] = vif_new(&n->bridge, endpoint, &n->params.netback, &params->netfront,
-                               &params->stack, &n->dom0->vcpu[back], &guest->vcpu[front]);
+    n->vif[endpoint] = vif_new(&n->bridge, endpoint, guest, &n->params.netback, &params->netfront,
+                               &params->stack, endpoint - 1, front);
     return &n->vif[endpoint]->stack;
 }
 

@@ -58,8 +58,8 @@ struct host_net *host_net_new(struct machine *m, struct guest *dom0,
 /* Before hosts, guests and the fleet are freed. */
 void host_net_free(struct host_net *n);
 
-/* The guest's stack, with the next endpoint; vif i's netback is on dom0's vCPU i modulo their
- * number. */
+/* The guest's stack, with the next endpoint e; the netback of its queue i is on dom0's vCPU
+ * e - 1 + i modulo their number. */
 struct stack *host_net_add_guest(struct host_net *n, struct guest *guest,
                                  const struct vif_params *params);
 

@@ -10,10 +10,13 @@
 #include <stdlib.h>
 
 static const struct param netback_rows[] = {
-    {PARAM("queue", INTEGER, struct netback_params, queue), .def = "500", .min = "1",
+    {PARAM("queue", SIZE, struct netback_params, queue), .def = "512KiB", .min = "1B",
+     .max = "1GiB", .meaning = "Bytes that wait for a vif's kernel thread.",
+     .source = "Linux xen-netback: half a ring of pages", .status = STATUS_CITED},
+    {PARAM("backlog", INTEGER, struct netback_params, backlog), .def = "32", .min = "0",
      .max = "1000000",
-     .meaning = "Packets that wait for a vif's kernel thread; then they are dropped.",
-     .status = STATUS_ASSUMED},
+     .meaning = "Packets that wait besides when these bytes are reached; then they are dropped.",
+     .source = "Linux xen-netback before 6.5: tx_queue_len", .status = STATUS_CITED},
     {PARAM("rx_batch", INTEGER, struct netback_params, rx_batch), .def = "64", .min = "1",
      .max = "4096", .meaning = "Pages that the thread copies with one hypercall.",
      .source = "Linux xen-netback: COPY_BATCH_SIZE", .status = STATUS_CITED},
@@ -50,77 +53,81 @@ const struct param_table netback_table =
 
 void vif_queue(struct vif *v, struct packet *p, struct guest_vcpu *gv, sim_time now)
 {
-    if (v->queue.count >= v->back_params.queue) {
+    struct vif_queue *q = &v->queue[v->queues > 1 ? packet_flow(p) % v->queues : 0];
+
+    if (q->queue.bytes >= v->back.queue && q->backlog++ >= v->back.backlog) {
+        q->backlog--;
         v->counts.dropped_rx++;
         packet_free(p);
         return;
     }
     wait_end(p, gv->vcpu, VALUE_DOM0_WAIT, now);
-    if (gv != v->back)
-        wait_begin(p, v->back->vcpu, now);
+    if (gv != q->back)
+        wait_begin(p, q->back->vcpu, now);
     hop_stamp(p, HOP_VIF, now);
-    packets_add(&v->queue, p);
-    thread_wake(v->thread, now);
+    packets_add(&q->queue, p);
+    thread_wake(q->thread, now);
 }
 
-static uint32_t rx_room(const struct vif *v)
+static struct packet *dequeue(struct vif_queue *q)
 {
-    return (uint32_t)v->front_params.rx_ring - v->rx_used;
+    struct packet *p = packets_take(&q->queue);
+
+    if (q->backlog)
+        q->backlog = q->queue.bytes < q->vif->back.queue ? 0 : q->backlog - 1;
+    return p;
 }
 
-/* Choose what to copy next: sets v->copying. Returns the cost, 0 if there is nothing to copy or no
- * room. */
-static sim_time rx_begin(struct vif *v, sim_time now)
+/* Choose what to copy next: sets q->copying. Returns the cost. */
+static sim_time rx_begin(struct vif_queue *q, sim_time now)
 {
-    const struct netback_params *c = &v->back_params;
-    uint32_t room = rx_room(v), pages = 0;
+    const struct netback_params *c = &q->vif->back;
+    uint32_t room = (uint32_t)q->vif->front.rx_ring - q->rx_used, pages = 0;
 
-    for (struct packet *p = v->queue.first; p; p = p->next) {
+    for (struct packet *p = q->queue.first; p; p = p->next) {
         uint32_t places = ring_places(p);
 
-        if (pages + places > room || (v->copying && pages + places > c->rx_batch))
+        if (pages + places > room || (q->copying && pages + places > c->rx_batch))
             break;
         pages += places;
-        v->copying++;
+        q->copying++;
         hop_stamp(p, HOP_NETBACK, now);
     }
-    if (!v->copying)
-        return 0;
-    return c->rx_flush + v->copying * c->rx_packet + pages * c->rx_page +
-           (v->rx_wanted ? c->notify : 0);
+    return c->rx_flush + q->copying * c->rx_packet + pages * c->rx_page +
+           (q->rx_wanted ? c->notify : 0);
 }
 
 /* The batch is copied: it is in the ring. */
-static void rx_done(struct vif *v, sim_time now)
+static void rx_done(struct vif_queue *q, sim_time now)
 {
-    for (; v->copying; v->copying--) {
-        struct packet *p = packets_take(&v->queue);
+    for (; q->copying; q->copying--) {
+        struct packet *p = dequeue(q);
 
-        wait_end(p, v->back->vcpu, VALUE_DOM0_WAIT, now);
-        wait_begin(p, v->front->vcpu, now);
+        wait_end(p, q->back->vcpu, VALUE_DOM0_WAIT, now);
+        wait_begin(p, q->front->vcpu, now);
         hop_stamp(p, HOP_NOTIFY, now);
-        v->rx_used += ring_places(p);
-        v->counts.to_guest++;
-        packets_add(&v->rx, p);
+        q->rx_used += ring_places(p);
+        q->vif->counts.to_guest++;
+        packets_add(&q->rx, p);
     }
-    if (!v->rx_wanted)
+    if (!q->rx_wanted)
         return;
-    v->rx_wanted = false;
-    v->counts.notifications++;
-    evtchn_send(&v->rx_event, true);
+    q->rx_wanted = false;
+    q->vif->counts.notifications++;
+    evtchn_send(&q->rx_event, true);
 }
 
 static struct guest_op netback_next(struct thread *t, sim_time now)
 {
-    struct vif *v = t->user_data;
+    struct vif_queue *q = t->user_data;
     sim_time cost;
 
-    if (v->copying)
-        rx_done(v, now);
-    cost = rx_begin(v, now);
-    if (v->copying)
+    if (q->copying)
+        rx_done(q, now);
+    cost = rx_begin(q, now);
+    if (q->copying)
         return (struct guest_op){OP_COMPUTE, cost};
-    v->rx_starved = v->queue.count > 0;
+    q->rx_starved = q->queue.count > 0;
     return (struct guest_op){OP_WAIT, 0};
 }
 
@@ -129,106 +136,135 @@ static const struct program program_netback = {
 
 static void room_interrupt(struct evtchn *ch, sim_time now)
 {
-    thread_wake(container_of(ch, struct vif, room_event)->thread, now);
+    thread_wake(container_of(ch, struct vif_queue, room_event)->thread, now);
 }
 
 /* ---- from the guest -------------------------------------------------------------------------- */
 
 static void tx_interrupt(struct evtchn *ch, sim_time now)
 {
-    struct vif *v = container_of(ch, struct vif, tx_event);
+    struct vif_queue *q = container_of(ch, struct vif_queue, tx_event);
 
     (void)now;
-    v->back_again = false;
-    guest_raise(v->back, &v->back_poll);
+    q->back_again = false;
+    guest_raise(q->back, &q->back_poll);
 }
 
 static sim_time tx_cost(struct work *w, struct guest_vcpu *gv)
 {
-    struct vif *v = container_of(w, struct vif, back_poll);
-    const struct netback_params *c = &v->back_params;
-    sim_time cost = v->back_again ? 0 : c->tx_poll;
+    struct vif_queue *q = container_of(w, struct vif_queue, back_poll);
+    const struct netback_params *c = &q->vif->back;
+    sim_time cost = q->back_again ? 0 : c->tx_poll;
     uint32_t n = 0;
 
-    v->back_began = vcpu_host(gv->vcpu)->queue->now;
-    for (const struct packet *p = v->tx.first; p && n < c->budget; p = p->next, n++)
+    q->back_began = vcpu_host(gv->vcpu)->queue->now;
+    for (const struct packet *p = q->tx.first; p && n < c->budget; p = p->next, n++)
         cost += c->tx_packet + ring_places(p) * c->tx_page;
-    v->back_batch = n;
-    return cost + bridge_cost(v->bridge, v->tx.first, n) + (v->answer_wanted ? c->notify : 0);
+    q->back_batch = n;
+    return cost + bridge_cost(q->vif->bridge, q->tx.first, n) + (q->answer_wanted ? c->notify : 0);
 }
 
 static void tx_run(struct work *w, struct guest_vcpu *gv, sim_time now)
 {
-    struct vif *v = container_of(w, struct vif, back_poll);
+    struct vif_queue *q = container_of(w, struct vif_queue, back_poll);
 
-    for (; v->back_batch; v->back_batch--) {
-        struct packet *p = packets_take(&v->tx);
+    for (; q->back_batch; q->back_batch--) {
+        struct packet *p = packets_take(&q->tx);
 
-        v->answered += ring_places(p);
-        v->counts.from_guest++;
-        hop_stamp(p, HOP_BACK_NETBACK,
-                  v->back_began > p->stamp[HOP_END] ? v->back_began : p->stamp[HOP_END]);
-        bridge_input(v->bridge, p, gv, now);
+        q->answered += ring_places(p);
+        q->vif->counts.from_guest++;
+        hop_stamp_began(p, HOP_BACK_NETBACK, HOP_END, q->back_began);
+        bridge_input(q->vif->bridge, p, gv, now);
     }
-    if (v->answer_wanted && v->answered) {
-        v->answer_wanted = false;
-        v->counts.completions++;
-        evtchn_send(&v->answer_event, false);
+    if (q->answer_wanted && q->answered) {
+        q->answer_wanted = false;
+        q->vif->counts.completions++;
+        evtchn_send(&q->answer_event, false);
     }
-    if (v->tx.count) {
-        v->back_again = true;
-        guest_raise(gv, &v->back_poll);
+    if (q->tx.count) {
+        q->back_again = true;
+        guest_raise(gv, &q->back_poll);
     } else {
-        v->tx_wanted = true;
+        q->tx_wanted = true;
     }
 }
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-void netback_init(struct vif *v)
+static void netback_init(struct vif_queue *q)
 {
-    packets_init(&v->queue);
-    packets_init(&v->tx);
-    v->tx_event = (struct evtchn){.vcpu = v->back->vcpu, .handler = tx_interrupt};
-    v->room_event = (struct evtchn){.vcpu = v->back->vcpu, .handler = room_interrupt};
-    v->back_poll = (struct work){.cost = tx_cost, .run = tx_run};
-    v->tx_wanted = true;
-    v->thread = guest_add_thread(v->back, &program_netback, NULL, "netback", CLASS_NORMAL, 0);
-    v->thread->user_data = v;
+    packets_init(&q->queue);
+    packets_init(&q->tx);
+    q->tx_event = (struct evtchn){.vcpu = q->back->vcpu, .handler = tx_interrupt};
+    q->room_event = (struct evtchn){.vcpu = q->back->vcpu, .handler = room_interrupt};
+    q->back_poll = (struct work){.cost = tx_cost, .run = tx_run};
+    q->tx_wanted = true;
+    q->thread = guest_add_thread(q->back, &program_netback, NULL, "netback", CLASS_NORMAL, 0);
+    q->thread->user_data = q;
 }
 
-struct vif *vif_new(struct bridge *b, uint32_t endpoint, const struct netback_params *back_params,
-                    const struct netfront_params *front_params, const struct stack_params *stack,
-                    struct guest_vcpu *back, struct guest_vcpu *front)
+enum { QUEUES_MAX = 8 }; /* Linux xen-netfront, xen-netback: default limit */
+
+static uint32_t queue_count(int64_t wanted, const struct guest *dom0, const struct guest *guest)
+{
+    uint32_t n = guest->domain->vcpu_count;
+
+    if (wanted)
+        return (uint32_t)wanted;
+    if (n > dom0->domain->vcpu_count)
+        n = dom0->domain->vcpu_count;
+    return n < QUEUES_MAX ? n : QUEUES_MAX;
+}
+
+struct vif *vif_new(struct bridge *b, uint32_t endpoint, struct guest *guest,
+                    const struct netback_params *back, const struct netfront_params *front,
+                    const struct stack_params *stack, uint32_t back_vcpu, uint32_t front_vcpu)
 {
     struct vif *v = xcalloc(1, sizeof *v);
+    struct guest *dom0 = b->local.guest;
 
     BUG_ON(endpoint >= ENDPOINTS || b->vif[endpoint]);
     v->bridge = b;
     v->endpoint = endpoint;
-    v->back = back;
-    v->front = front;
-    v->back_params = *back_params;
-    v->front_params = *front_params;
-    netback_init(v);
-    netfront_init(v);
-    stack_init(&v->stack, front->guest, b->machine, endpoint, &v->device, stack);
+    v->back = *back;
+    v->front = *front;
+    v->queues = queue_count(front->queues, dom0, guest);
+    v->queue = xcalloc(v->queues, sizeof *v->queue);
+    for (uint32_t i = 0; i < v->queues; i++) {
+        struct vif_queue *q = &v->queue[i];
+
+        q->vif = v;
+        q->back = &dom0->vcpu[(back_vcpu + i) % dom0->domain->vcpu_count];
+        q->front = &guest->vcpu[(front_vcpu + i) % guest->domain->vcpu_count];
+        netback_init(q);
+        netfront_init(q);
+    }
+    v->device = netfront_device;
+    stack_init(&v->stack, guest, b->machine, endpoint, &v->device, stack);
     b->vif[endpoint] = v;
     return v;
 }
 
 void vif_free(struct vif *v)
 {
-    packets_drop(&v->queue);
-    packets_drop(&v->rx);
-    packets_drop(&v->waiting);
-    packets_drop(&v->tx);
+    for (uint32_t i = 0; i < v->queues; i++) {
+        packets_drop(&v->queue[i].queue);
+        packets_drop(&v->queue[i].rx);
+        packets_drop(&v->queue[i].waiting);
+        packets_drop(&v->queue[i].tx);
+    }
     stack_release(&v->stack);
     v->bridge->vif[v->endpoint] = NULL;
+    free(v->queue);
     free(v);
 }
 
 uint64_t vif_held(const struct vif *v)
 {
-    return v->queue.count + v->rx.count + v->waiting.count + v->tx.count;
+    uint64_t held = 0;
+
+    for (uint32_t i = 0; i < v->queues; i++)
+        held += v->queue[i].queue.count + v->queue[i].rx.count + v->queue[i].waiting.count +
+                v->queue[i].tx.count;
+    return held;
 }

@@ -3,8 +3,8 @@
  * Xen's split network driver: netback in dom0 (netback.c) and netfront in the guest (netfront.c),
  * joined by two shared rings and event channels. As in Linux:
  *
- * To the guest: the bridge puts packets on the vif's queue (bounded); a kernel thread of dom0, one
- * per vif, scheduled by dom0 like any other, copies them into pages that the guest granted (cost
+ * To the guest: the bridge puts packets on the vif's queue (bounded); a kernel thread of dom0,
+ * scheduled by dom0 like any other, copies them into pages that the guest granted (cost
  * per packet and per page; up to `rx_batch` pages at a time) and sends the event, unless netfront
  * has not asked for one because it is polling or has not answered the last one. This event is the
  * network notification, the only one that TerrierTail marks.
@@ -15,6 +15,9 @@
  *
  * Ring places: a packet takes one for each page. The thread waits while the rx ring is full, and
  * the vif's queue fills; netfront's queue fills while the tx ring is full.
+ *
+ * A vif of a guest with several vCPUs has several queues, each with all of this: rings, events, a
+ * thread. The packets of a flow go to one of them.
  */
 #ifndef HVSIM_NET_NETBACK_H
 #define HVSIM_NET_NETBACK_H
@@ -22,7 +25,8 @@
 #include "models/net/bridge.h"
 
 struct netback_params {
-    int64_t queue;      /* packets that may wait for the kernel thread */
+    int64_t queue;      /* bytes that may wait for the kernel thread, and then ... */
+    int64_t backlog;    /* ... packets that wait before them (the vif's queueing discipline) */
     int64_t rx_batch;   /* pages copied by one hypercall */
     sim_time rx_packet; /* thread: per packet */
     sim_time rx_page;   /* thread: grant copy of a page */
@@ -36,6 +40,7 @@ struct netback_params {
 extern const struct param_table netback_table;
 
 struct netfront_params {
+    int64_t queues;           /* 0: as many as the guest or dom0 has vCPUs, at most 8 */
     int64_t rx_ring, tx_ring; /* places */
     int64_t budget;           /* packets of one poll */
     int64_t queue;            /* packets that may wait for the tx ring (txqueuelen) */
@@ -58,16 +63,13 @@ struct vif_counts {
     uint64_t tx_events, room_events; /* events to dom0: packets; room in the rx ring */
 };
 
-struct vif {
-    struct bridge *bridge;
+struct vif_queue {
+    struct vif *vif;
     struct guest_vcpu *back, *front; /* whose interrupts and polls they are */
-    struct netback_params back_params;
-    struct netfront_params front_params;
-    uint32_t endpoint;
-    struct vif_counts counts;
 
     /* To the guest. */
     struct packet_list queue; /* before the kernel thread */
+    uint32_t backlog;         /* how many of them are beyond the bytes allowed */
     struct thread *thread;
     uint32_t copying;         /* packets of the batch under way, still on `queue` */
     struct packet_list rx;    /* in the ring, for netfront */
@@ -93,16 +95,25 @@ struct vif {
     uint32_t back_batch;
     sim_time back_began;
     bool back_again;
-
-    struct netdev device; /* of the guest's stack */
-    struct stack stack;   /* the guest's */
 };
 
-/* Plug a guest into the bridge as an endpoint. Netback's interrupts, polls and thread are on dom0's
- * vCPU `back`, netfront's on the guest's vCPU `front`. params are copied. */
-struct vif *vif_new(struct bridge *b, uint32_t endpoint, const struct netback_params *back_params,
-                    const struct netfront_params *front_params, const struct stack_params *stack,
-                    struct guest_vcpu *back, struct guest_vcpu *front);
+struct vif {
+    struct bridge *bridge;
+    struct netback_params back;
+    struct netfront_params front;
+    uint32_t endpoint, queues;
+    struct vif_queue *queue;
+    struct vif_counts counts; /* of all queues */
+    struct netdev device;     /* of the guest's stack */
+    struct stack stack;       /* the guest's */
+};
+
+/* Plug a guest into the bridge as an endpoint. Interrupts, polls and threads of queue i are on
+ * dom0's vCPU back_vcpu + i and on the guest's vCPU front_vcpu + i, modulo their numbers. params
+ * are copied. */
+struct vif *vif_new(struct bridge *b, uint32_t endpoint, struct guest *guest,
+                    const struct netback_params *back, const struct netfront_params *front,
+                    const struct stack_params *stack, uint32_t back_vcpu, uint32_t front_vcpu);
 void vif_free(struct vif *v);
 
 /* From the bridge, in gv's softirq: a packet for the guest. */
@@ -112,8 +123,8 @@ uint64_t vif_held(const struct vif *v); /* packets in its queues and rings */
 
 /* ---- between the two halves ------------------------------------------------------------------ */
 
-void netfront_init(struct vif *v);
-void netback_init(struct vif *v);
+void netfront_init(struct vif_queue *q);
+extern const struct netdev netfront_device;
 
 /* Ring places of a packet, one at least. */
 static inline uint32_t ring_places(const struct packet *p)

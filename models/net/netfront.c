@@ -3,6 +3,11 @@
 #include "models/net/netback.h"
 
 static const struct param netfront_rows[] = {
+    {PARAM("queues", INTEGER, struct netfront_params, queues), .def = "auto", .min = "1",
+     .max = "64", .word = "auto", .word_value = 0,
+     .meaning = "Queues of the vif, each with rings, events and a kernel thread in dom0; auto: as "
+                "many as the guest and dom0 both have vCPUs, at most 8.",
+     .source = "Linux xen-netfront, xen-netback: default of max_queues", .status = STATUS_CITED},
     {PARAM("rx_ring", INTEGER, struct netfront_params, rx_ring), .def = "256", .min = "17",
      .max = "65536", .meaning = "Places of the receive ring, one for each page.",
      .source = "Xen's netif.h: as many as fit on a page", .status = STATUS_EXACT},
@@ -46,86 +51,86 @@ const struct param_table netfront_table =
 
 static void rx_interrupt(struct evtchn *ch, sim_time now)
 {
-    struct vif *v = container_of(ch, struct vif, rx_event);
+    struct vif_queue *q = container_of(ch, struct vif_queue, rx_event);
 
     (void)now;
-    guest_spend(v->front, v->front_params.interrupt);
-    v->front_again = false;
-    guest_raise(v->front, &v->front_poll);
+    guest_spend(q->front, q->vif->front.interrupt);
+    q->front_again = false;
+    guest_raise(q->front, &q->front_poll);
 }
 
 static sim_time rx_cost(struct work *w, struct guest_vcpu *gv)
 {
-    struct vif *v = container_of(w, struct vif, front_poll);
-    const struct netfront_params *c = &v->front_params;
-    sim_time cost = v->front_again ? 0 : c->poll;
+    struct vif_queue *q = container_of(w, struct vif_queue, front_poll);
+    const struct netfront_params *c = &q->vif->front;
+    sim_time cost = q->front_again ? 0 : c->poll;
     uint32_t n = 0;
 
-    v->front_began = vcpu_host(gv->vcpu)->queue->now;
-    for (const struct packet *p = v->rx.first; p && n < c->budget; p = p->next, n++)
+    q->front_began = vcpu_host(gv->vcpu)->queue->now;
+    for (const struct packet *p = q->rx.first; p && n < c->budget; p = p->next, n++)
         cost += c->rx_packet + (ring_places(p) - 1) * c->rx_page;
-    v->front_batch = n;
-    return cost + stack_cost(&v->stack, v->rx.first, n);
+    q->front_batch = n;
+    return cost + stack_cost(&q->vif->stack, q->rx.first, n);
 }
 
 static void rx_run(struct work *w, struct guest_vcpu *gv, sim_time now)
 {
-    struct vif *v = container_of(w, struct vif, front_poll);
+    struct vif_queue *q = container_of(w, struct vif_queue, front_poll);
 
-    for (; v->front_batch; v->front_batch--) {
-        struct packet *p = packets_take(&v->rx);
+    for (; q->front_batch; q->front_batch--) {
+        struct packet *p = packets_take(&q->rx);
 
-        v->rx_used -= ring_places(p);
-        hop_stamp(p, HOP_NETFRONT,
-                  v->front_began > p->stamp[HOP_NOTIFY] ? v->front_began : p->stamp[HOP_NOTIFY]);
-        stack_input(&v->stack, p, gv, now);
+        q->rx_used -= ring_places(p);
+        hop_stamp_began(p, HOP_NETFRONT, HOP_NOTIFY, q->front_began);
+        stack_input(&q->vif->stack, p, gv, now);
     }
-    if (v->rx_starved) {
-        v->rx_starved = false;
-        v->counts.room_events++;
-        evtchn_send(&v->room_event, false);
+    if (q->rx_starved) {
+        q->rx_starved = false;
+        q->vif->counts.room_events++;
+        evtchn_send(&q->room_event, false);
     }
-    if (v->rx.count) {
-        v->front_again = true;
-        guest_raise(gv, &v->front_poll);
+    if (q->rx.count) {
+        q->front_again = true;
+        guest_raise(gv, &q->front_poll);
     } else {
-        v->rx_wanted = true;
+        q->rx_wanted = true;
     }
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-static bool fits(const struct vif *v, const struct packet *p)
+static bool fits(const struct vif_queue *q, const struct packet *p)
 {
-    return v->tx_used + ring_places(p) <= v->front_params.tx_ring;
+    return q->tx_used + ring_places(p) <= q->vif->front.tx_ring;
 }
 
-static void to_ring(struct vif *v, struct packet *p)
+static void to_ring(struct vif_queue *q, struct packet *p)
 {
-    v->tx_used += ring_places(p);
-    packets_add(&v->tx, p);
+    q->tx_used += ring_places(p);
+    packets_add(&q->tx, p);
 }
 
-static void notify_back(struct vif *v)
+static void notify_back(struct vif_queue *q)
 {
-    if (!v->tx_wanted || !v->tx.count)
+    if (!q->tx_wanted || !q->tx.count)
         return;
-    v->tx_wanted = false;
-    v->counts.tx_events++;
-    evtchn_send(&v->tx_event, false);
+    q->tx_wanted = false;
+    q->vif->counts.tx_events++;
+    evtchn_send(&q->tx_event, false);
 }
 
 static void front_send(struct netdev *d, struct packet *p, struct guest_vcpu *gv, sim_time now)
 {
     struct vif *v = container_of(d, struct vif, device);
+    struct vif_queue *q = &v->queue[v->queues > 1 ? packet_flow(p) % v->queues : 0];
 
     (void)gv;
-    wait_begin(p, v->back->vcpu, now);
-    if (!v->waiting.count && fits(v, p)) {
-        to_ring(v, p);
-        notify_back(v);
-    } else if (v->waiting.count < v->front_params.queue) {
-        packets_add(&v->waiting, p);
+    wait_begin(p, q->back->vcpu, now);
+    if (!q->waiting.count && fits(q, p)) {
+        to_ring(q, p);
+        notify_back(q);
+    } else if (q->waiting.count < v->front.queue) {
+        packets_add(&q->waiting, p);
     } else {
         v->counts.dropped_tx++;
         packet_free(p);
@@ -135,33 +140,35 @@ static void front_send(struct netdev *d, struct packet *p, struct guest_vcpu *gv
 static sim_time front_send_cost(const struct netdev *d, uint32_t bytes)
 {
     const struct vif *v = container_of(d, struct vif, device);
-    const struct netfront_params *c = &v->front_params;
 
-    return c->tx_packet + bytes / 4096 * c->tx_page + (v->tx_wanted ? c->notify : 0);
+    return v->front.tx_packet + bytes / 4096 * v->front.tx_page +
+           (v->queue[0].tx_wanted ? v->front.notify : 0);
 }
+
+const struct netdev netfront_device = {.send = front_send, .send_cost = front_send_cost};
 
 /* Netback has answered: places are free again. */
 static void answer_interrupt(struct evtchn *ch, sim_time now)
 {
-    struct vif *v = container_of(ch, struct vif, answer_event);
+    struct vif_queue *q = container_of(ch, struct vif_queue, answer_event);
+    const struct netfront_params *c = &q->vif->front;
 
     (void)now;
-    guest_spend(v->front, v->front_params.interrupt + v->answered * v->front_params.tx_done);
-    v->tx_used -= v->answered;
-    v->answered = 0;
-    v->answer_wanted = true;
-    while (v->waiting.count && fits(v, v->waiting.first))
-        to_ring(v, packets_take(&v->waiting));
-    notify_back(v);
+    guest_spend(q->front, c->interrupt + q->answered * c->tx_done);
+    q->tx_used -= q->answered;
+    q->answered = 0;
+    q->answer_wanted = true;
+    while (q->waiting.count && fits(q, q->waiting.first))
+        to_ring(q, packets_take(&q->waiting));
+    notify_back(q);
 }
 
-void netfront_init(struct vif *v)
+void netfront_init(struct vif_queue *q)
 {
-    packets_init(&v->rx);
-    packets_init(&v->waiting);
-    v->rx_event = (struct evtchn){.vcpu = v->front->vcpu, .handler = rx_interrupt};
-    v->answer_event = (struct evtchn){.vcpu = v->front->vcpu, .handler = answer_interrupt};
-    v->front_poll = (struct work){.cost = rx_cost, .run = rx_run};
-    v->rx_wanted = v->answer_wanted = true;
-    v->device = (struct netdev){.send = front_send, .send_cost = front_send_cost};
+    packets_init(&q->rx);
+    packets_init(&q->waiting);
+    q->rx_event = (struct evtchn){.vcpu = q->front->vcpu, .handler = rx_interrupt};
+    q->answer_event = (struct evtchn){.vcpu = q->front->vcpu, .handler = answer_interrupt};
+    q->front_poll = (struct work){.cost = rx_cost, .run = rx_run};
+    q->rx_wanted = q->answer_wanted = true;
 }

@@ -144,7 +144,7 @@ static void poll_run(struct work *w, struct guest_vcpu *gv, sim_time now)
         struct packet *p = packets_take(&q->ring);
 
         q->batch--;
-        hop_stamp(p, HOP_DRIVER, q->began > p->stamp[HOP_NIC] ? q->began : p->stamp[HOP_NIC]);
+        hop_stamp_began(p, HOP_DRIVER, HOP_NIC, q->began);
         up->input(up->owner, p, gv, now);
     }
     if (q->ring.count) {
@@ -157,18 +157,6 @@ static void poll_run(struct work *w, struct guest_vcpu *gv, sim_time now)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* Mixes the bits of a flow's names: the finaliser of MurmurHash3 (A. Appleby, public domain). */
-static uint32_t flow_hash(const struct packet *p)
-{
-    uint32_t h = p->a * 0x9e3779b1u ^ p->b ^ p->from->id << 20;
-
-    h ^= h >> 16;
-    h *= 0x85ebca6bu;
-    h ^= h >> 13;
-    h *= 0xc2b2ae35u;
-    return h ^ h >> 16;
-}
-
 void nic_receive(struct nic *n, struct packet *p, sim_time now)
 {
     struct nic_function *f = n->by_endpoint[address_endpoint(p->a) % ENDPOINTS];
@@ -176,7 +164,7 @@ void nic_receive(struct nic *n, struct packet *p, sim_time now)
 
     if (!f)
         f = n->physical;
-    q = &f->queue[f->queues > 1 ? flow_hash(p) % f->queues : 0];
+    q = &f->queue[f->queues > 1 ? packet_flow(p) % f->queues : 0];
     if (q->ring.count >= n->params.rx_ring) {
         f->counts.dropped_rx++;
         packet_free(p);

@@ -109,6 +109,12 @@ static inline void hop_stamp(struct packet *p, enum hop hop, sim_time now)
     p->stamp[hop] = now;
 }
 
+/* The same for a hop that has begun at `began`, if the packet was there by then. */
+static inline void hop_stamp_began(struct packet *p, enum hop hop, enum hop before, sim_time began)
+{
+    p->stamp[hop] = began > p->stamp[before] ? began : p->stamp[before];
+}
+
 /* Time for which a vCPU wanted a pCPU and had none, since it was created. */
 static inline sim_time vcpu_waited(const struct vcpu *v, sim_time now)
 {
@@ -133,6 +139,19 @@ static inline void wait_end(struct packet *p, const struct vcpu *v, enum packet_
 
     p->value[value] += waited - p->value[VALUE_MARK];
     p->value[VALUE_MARK] = waited;
+}
+
+/* Which of several queues a packet's flow goes to: mixes the bits of its source and destination
+ * with the finaliser of MurmurHash3 (A. Appleby, public domain). */
+static inline uint32_t packet_flow(const struct packet *p)
+{
+    uint32_t h = p->a * 0x9e3779b1u ^ p->b ^ p->from->id << 20;
+
+    h ^= h >> 16;
+    h *= 0x85ebca6bu;
+    h ^= h >> 13;
+    h *= 0xc2b2ae35u;
+    return h ^ h >> 16;
 }
 
 /* Pages that a packet occupies: slots of a ring, units of copying. */
