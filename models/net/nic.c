@@ -16,13 +16,13 @@ static const struct param nic_rows[] = {
      .meaning = "Receive queues (RSS), each with an interrupt to a vCPU of dom0.",
      .status = STATUS_ASSUMED},
     {PARAM("rx_ring", INTEGER, struct nic_params, rx_ring), .def = "256", .min = "1",
-     .max = "65536", .meaning = "Descriptors of a receive ring: packets it holds.",
+     .max = "65536", .meaning = "Descriptors of a receive ring: frames it holds.",
      .source = "Linux e1000e, igb: 256 by default", .status = STATUS_CITED},
     {PARAM("tx_ring", INTEGER, struct nic_params, tx_ring), .def = "256", .min = "1",
      .max = "65536", .meaning = "Descriptors of the transmit ring.",
      .source = "Linux e1000e, igb: 256 by default", .status = STATUS_CITED},
     {PARAM("budget", INTEGER, struct nic_params, budget), .def = "64", .min = "1", .max = "65536",
-     .meaning = "Packets that one poll may take.", .source = "Linux: NAPI's weight",
+     .meaning = "Frames that one poll may take.", .source = "Linux: NAPI's weight",
      .status = STATUS_CITED},
     {PARAM("moderation", ENUM, struct nic_params, moderation), .def = "adaptive",
      .names = moderation_names,
@@ -42,7 +42,8 @@ static const struct param nic_rows[] = {
     {PARAM("poll", DURATION, struct nic_params, poll), .def = "0.5us", .max = "1ms",
      .meaning = "A poll, however many packets it finds.", .status = STATUS_ASSUMED},
     {PARAM("rx_packet", DURATION, struct nic_params, rx_packet), .def = "1us", .max = "1ms",
-     .meaning = "Driver, per received packet.", .status = STATUS_ASSUMED},
+     .meaning = "Driver, per received frame, merging frames of a packet (GRO) included.",
+     .status = STATUS_ASSUMED},
     {PARAM("tx_packet", DURATION, struct nic_params, tx_packet), .def = "1us", .max = "1ms",
      .meaning = "Driver, per sent packet, cleaning up included.", .status = STATUS_ASSUMED},
     {PARAM("queue_length", INTEGER, struct nic_params, queue_length), .def = "1000", .min = "0",
@@ -126,10 +127,15 @@ static sim_time poll_cost(struct work *w, struct guest_vcpu *gv)
     struct nic_queue *q = container_of(w, struct nic_queue, poll);
     const struct nic_params *c = &q->function->nic->params;
     const struct net_upper *up = &q->function->upper;
+    uint32_t frames = 0;
 
     q->began = vcpu_host(gv->vcpu)->queue->now;
-    q->batch = q->ring.count < c->budget ? q->ring.count : (uint32_t)c->budget;
-    return (q->again ? 0 : c->poll) + q->batch * c->rx_packet +
+    for (const struct packet *p = q->ring.first; p && frames < c->budget; p = p->next) {
+        frames += packet_frames(p);
+        q->batch++;
+    }
+    q->burst += frames;
+    return (q->again ? 0 : c->poll) + frames * c->rx_packet +
            up->cost(up->owner, q->ring.first, q->batch);
 }
 
@@ -139,11 +145,10 @@ static void poll_run(struct work *w, struct guest_vcpu *gv, sim_time now)
     const struct net_upper *up = &q->function->upper;
 
     q->function->counts.polls++;
-    q->burst += q->batch;
-    while (q->batch) {
+    for (; q->batch; q->batch--) {
         struct packet *p = packets_take(&q->ring);
 
-        q->batch--;
+        q->frames -= packet_frames(p);
         hop_stamp_began(p, HOP_DRIVER, HOP_NIC, q->began);
         up->input(up->owner, p, gv, now);
     }
@@ -165,7 +170,7 @@ void nic_receive(struct nic *n, struct packet *p, sim_time now)
     if (!f)
         f = n->physical;
     q = &f->queue[f->queues > 1 ? packet_flow(p) % f->queues : 0];
-    if (q->ring.count >= n->params.rx_ring) {
+    if (q->ring.count && q->frames + packet_frames(p) > n->params.rx_ring) {
         f->counts.dropped_rx++;
         packet_free(p);
         return;
@@ -174,6 +179,7 @@ void nic_receive(struct nic *n, struct packet *p, sim_time now)
     hop_stamp(p, HOP_NIC, now);
     wait_begin(p, q->gv->vcpu, now);
     packets_add(&q->ring, p);
+    q->frames += packet_frames(p);
     want_interrupt(q, now);
 }
 

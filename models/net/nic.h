@@ -10,6 +10,9 @@
  *   `budget` packets, costs below -> the next layer (bridge, or a stack); again while the ring is
  *   not empty; then interrupts are on again.
  *
+ * A packet larger than a frame stands for the frames that the sender's NIC cut it into (TSO) and
+ * that the driver puts together again (GRO): they take a place and a cost each.
+ *
  * Packets of a flow go to one queue (hash of source and destination). A poll takes what is in the
  * ring when it begins, hands it on when it is done, and the ring's places are free from then on.
  * Line rate and the waiting before the line are the machine's (sim/wire.h); the tx ring holds what
@@ -30,13 +33,13 @@ enum nic_moderation {
 
 struct nic_params {
     int64_t queues;                /* of the physical function */
-    int64_t rx_ring, tx_ring;      /* descriptors: packets */
-    int64_t budget;                /* packets of one poll */
+    int64_t rx_ring, tx_ring;      /* descriptors: frames received, packets sent */
+    int64_t budget;                /* frames of one poll */
     int moderation;                /* enum nic_moderation */
     sim_time interval;             /* fixed moderation; the longest of adaptive moderation */
     sim_time interval_min;         /* the shortest of adaptive moderation */
     sim_time interrupt, poll;      /* cost of an interrupt; of a poll, however many packets */
-    sim_time rx_packet, tx_packet; /* driver's cost per packet */
+    sim_time rx_packet, tx_packet; /* driver's cost per frame received, per packet sent */
     int64_t queue_length;          /* packets that wait for the tx ring */
 };
 extern const struct param_table nic_table;
@@ -63,11 +66,12 @@ struct nic_queue {
     struct work poll;
     struct timer moderation; /* armed: an interrupt is held back */
     struct packet_list ring;
+    uint32_t frames;   /* in the ring */
     sim_time raised;   /* date of the last interrupt */
     sim_time interval; /* until the next, at least */
     sim_time began;    /* date of the poll under way */
     uint32_t batch;    /* its packets */
-    uint32_t burst;    /* packets since the last interrupt (adaptive) */
+    uint32_t burst;    /* frames since the last interrupt (adaptive) */
     bool polling;      /* interrupts are off */
     bool again;        /* the poll continues another */
 };

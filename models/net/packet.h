@@ -160,6 +160,13 @@ static inline uint32_t packet_pages(const struct packet *p)
     return (p->bytes + 4095) / 4096;
 }
 
+/* Ethernet frames that it is on the wire: a large packet is cut by the sending NIC (TSO) and put
+ * together by the receiver's driver (GRO). */
+static inline uint32_t packet_frames(const struct packet *p)
+{
+    return p->bytes <= 1514 ? 1 : (p->bytes + 1513) / 1514;
+}
+
 /* A queue of packets, linked through packet->next. */
 struct packet_list {
     struct packet *first, **last;
