@@ -335,6 +335,8 @@ fuzz() {
     for target in validation/fuzz/fuzz_*.c; do
         target=$(basename "$target" .c)
         target=${target#fuzz_}
+        [ -x "build-fuzz/fuzz/$target" ] ||
+            { not_run "fuzz $target" "it could not be built" && continue; }
         job step "fuzz $target" $((${FUZZ_TIME:-20} + 120)) \
             "validation/fuzz.sh build-fuzz $target ${FUZZ_TIME:-20}"
     done
