@@ -55,15 +55,12 @@ static struct json *load(const char *path, const struct param_list *base,
     return NULL;
 }
 
-int study_add(struct study *s, const char *label, const struct param_list *base,
-              const char *const *assignment, size_t assignments, struct errors *e)
+int study_add_doc(struct study *s, const char *label, struct json *doc, const char *dir,
+                  struct errors *e)
 {
-    struct json *doc = load(s->path, base, assignment, assignments, e);
-    char *dir = directory_of(s->path);
-    struct scenario *scenario = doc ? scenario_read(doc, dir, e) : NULL;
+    struct scenario *scenario = scenario_read(doc, dir, e);
     struct variant *v;
 
-    free(dir);
     if (!scenario) {
         json_free(doc);
         return -1;
@@ -71,11 +68,26 @@ int study_add(struct study *s, const char *label, const struct param_list *base,
     s->variant = xrealloc(s->variant, (s->variants + 1) * sizeof *s->variant);
     v = &s->variant[s->variants++];
     *v = (struct variant){.label = xstrdup(label), .doc = doc, .scenario = scenario};
+    v->roster = roster_new(scenario);
+    v->layout = layout_new(scenario, v->roster);
+    return 0;
+}
+
+int study_add(struct study *s, const char *label, const struct param_list *base,
+              const char *const *assignment, size_t assignments, struct errors *e)
+{
+    struct json *doc = load(s->path, base, assignment, assignments, e);
+    char *dir = directory_of(s->path);
+    int status = doc ? study_add_doc(s, label, doc, dir, e) : -1;
+    struct variant *v;
+
+    free(dir);
+    if (status)
+        return -1;
+    v = &s->variant[s->variants - 1];
     v->assignment = xcalloc(assignments, sizeof *v->assignment);
     for (; v->assignments < assignments; v->assignments++)
         v->assignment[v->assignments] = xstrdup(assignment[v->assignments]);
-    v->roster = roster_new(scenario);
-    v->layout = layout_new(scenario, v->roster);
     return 0;
 }
 

@@ -56,6 +56,10 @@ void study_free(struct study *s);
 int study_add(struct study *s, const char *label, const struct param_list *base,
               const char *const *assignment, size_t assignments, struct errors *e);
 
+/* The same from a document, which the study takes over; files that it names are in `dir`. */
+int study_add_doc(struct study *s, const char *label, struct json *doc, const char *dir,
+                  struct errors *e);
+
 int study_prepare(struct study *s, struct errors *e);
 
 /* 0 unless nothing came of it at all (errors were added). */
