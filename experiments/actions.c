@@ -2,7 +2,11 @@
 #include "experiments/actions.h"
 
 #include "experiments/affinity.h"
+#include "experiments/scenario.h"
 #include "experiments/world.h"
+#include "models/hypervisor/operate.h"
+
+#include <string.h>
 
 struct number_arguments {
     int64_t value;
@@ -34,6 +38,43 @@ static const struct param pin_rows[] = {
 };
 static const struct param_table pin_table = PARAM_TABLE(
     "pin", struct pin_arguments, pin_rows, .meaning = "Changes the affinity of a domain's vCPUs.");
+
+struct pool_arguments {
+    char *pool;
+};
+
+static const struct param move_rows[] = {
+    {PARAM("pool", NAME, struct pool_arguments, pool), .refers = "pool",
+     .meaning = "The pool it goes to."},
+};
+static const struct param_table move_table =
+    PARAM_TABLE("move", struct pool_arguments, move_rows, .meaning = "Moves a domain to a pool.");
+
+struct vcpu_arguments {
+    int64_t vcpu;
+};
+
+static const struct param vcpu_rows[] = {
+    {PARAM("vcpu", INTEGER, struct vcpu_arguments, vcpu), .min = "0", .max = "255",
+     .meaning = "Which of its vCPUs."},
+};
+static const struct param_table vcpu_table =
+    PARAM_TABLE("vcpu", struct vcpu_arguments, vcpu_rows, .meaning = "Names a vCPU of a domain.");
+
+struct scheduler_arguments {
+    char *pool;
+    struct param_variant scheduler;
+};
+
+static const struct param scheduler_rows[] = {
+    {PARAM("pool", NAME, struct scheduler_arguments, pool), .refers = "pool", .optional = true,
+     .meaning = "Whose scheduler; the first pool's if it is not given."},
+    {PARAM("scheduler", VARIANT, struct scheduler_arguments, scheduler),
+     .choices = &scheduler_choices, .meaning = "The parameters from then on, of the same kind."},
+};
+static const struct param_table scheduler_table =
+    PARAM_TABLE("set-scheduler", struct scheduler_arguments, scheduler_rows,
+                .meaning = "Changes the parameters of a scheduler.");
 
 /* Found by name once; the domain itself may be another one after a reboot of its host. */
 static int bind_domain(struct action *a, struct errors *e)
@@ -111,6 +152,108 @@ static void pin(struct action *a)
         vcpu_set_affinity(d->vcpu[i], &args->hard, &args->soft);
 }
 
+static struct cpupool *pool_by_name(struct host *h, const char *name)
+{
+    for (uint32_t i = 0; i < h->pool_count; i++)
+        if (!name || !strcmp(h->pool[i]->name, name))
+            return h->pool[i];
+    return NULL;
+}
+
+static void destroy(struct action *a)
+{
+    domain_destroy(target(a));
+}
+
+static void move(struct action *a)
+{
+    const struct pool_arguments *args = a->arguments;
+    struct domain *d = target(a);
+    struct cpupool *to = pool_by_name(d->host, args->pool);
+
+    if (to)
+        domain_move(d, to);
+}
+
+static int bind_move(struct action *a, struct errors *e)
+{
+    const struct pool_arguments *args = a->arguments;
+    const struct world_domain *wd;
+
+    if (bind_domain(a, e))
+        return -1;
+    wd = a->object;
+    if (wd->host->host && !pool_by_name(wd->host->host, args->pool))
+        return error_add(e, EXIT_INPUT, "move: host %s has no pool \"%s\"", wd->host->roster->name,
+                         args->pool);
+    return 0;
+}
+
+static void plug(struct action *a)
+{
+    const struct vcpu_arguments *args = a->arguments;
+
+    vcpu_start(target(a)->vcpu[args->vcpu]);
+}
+
+static void unplug(struct action *a)
+{
+    const struct vcpu_arguments *args = a->arguments;
+
+    vcpu_stop(target(a)->vcpu[args->vcpu]);
+}
+
+static int bind_vcpu(struct action *a, struct errors *e)
+{
+    const struct vcpu_arguments *args = a->arguments;
+    const struct world_domain *wd;
+
+    if (bind_domain(a, e))
+        return -1;
+    wd = a->object;
+    if (args->vcpu >= wd->roster->spec->vcpus)
+        return error_add(e, EXIT_INPUT, "%s: %s has no vCPU %d", a->kind->name, a->target,
+                         (int)args->vcpu);
+    return 0;
+}
+
+static int bind_host(struct action *a, struct errors *e)
+{
+    const struct scheduler_arguments *args = a->arguments;
+    struct world *w = a->timeline->world;
+
+    for (size_t i = 0; i < w->roster->hosts; i++) {
+        struct world_host *wh = &w->host[i];
+        const struct cpupool *pool;
+
+        if (strcmp(wh->roster->name, a->target))
+            continue;
+        a->object = wh;
+        a->machine = &wh->machine;
+        pool = wh->host ? pool_by_name(wh->host, args->pool) : NULL;
+        if (wh->host && !pool)
+            return error_add(e, EXIT_INPUT, "set-scheduler: host %s has no pool \"%s\"", a->target,
+                             args->pool);
+        if (pool && pool->scheduler->ops != args->scheduler.choice->user)
+            return error_add(
+                e, EXIT_INPUT,
+                "set-scheduler: pool %s of host %s runs %s; a pool keeps its scheduler", pool->name,
+                a->target, pool->scheduler->ops->name);
+        return 0;
+    }
+    return error_add(e, EXIT_INPUT, "set-scheduler: no host \"%s\"", a->target);
+}
+
+static void set_scheduler(struct action *a)
+{
+    const struct scheduler_arguments *args = a->arguments;
+    struct world_host *wh = a->object;
+    struct cpupool *pool = pool_by_name(wh->host, args->pool);
+
+    if (pool && args->scheduler.data)
+        pool_set_params(pool, args->scheduler.data, args->scheduler.choice->table->size);
+}
+
 #define DOMAIN_ACTION(id, name_, table, function, meaning_)                                        \
     static const struct action_kind id = {.name = (name_),                                         \
                                           .target = "domain",                                      \
@@ -131,7 +274,47 @@ DOMAIN_ACTION(kind_unpause, "unpause", NULL, unpause_domain,
 DOMAIN_ACTION(kind_stop, "stop-vcpus", NULL, shut_down, "Takes all of a domain's vCPUs down.");
 DOMAIN_ACTION(kind_start, "start-vcpus", NULL, start, "Brings a domain's vCPUs up again.");
 
+DOMAIN_ACTION(kind_destroy, "destroy", NULL, destroy, "Destroys a domain (xl destroy).");
+
+static const struct action_kind kind_move = {
+    .name = "move",
+    .target = "domain",
+    .meaning = "Moves a domain to another cpupool (xl cpupool-migrate); its weight, cap and "
+               "affinities go back to the defaults.",
+    .parameters = &move_table,
+    .bind = bind_move,
+    .act = move,
+};
+
+static const struct action_kind kind_plug = {
+    .name = "plug-vcpu",
+    .target = "domain",
+    .meaning = "Brings one vCPU up (xl vcpu-set).",
+    .parameters = &vcpu_table,
+    .bind = bind_vcpu,
+    .act = plug,
+};
+
+static const struct action_kind kind_unplug = {
+    .name = "unplug-vcpu",
+    .target = "domain",
+    .meaning = "Takes one vCPU down (xl vcpu-set).",
+    .parameters = &vcpu_table,
+    .bind = bind_vcpu,
+    .act = unplug,
+};
+
+static const struct action_kind kind_set_scheduler = {
+    .name = "set-scheduler",
+    .target = "Xen host",
+    .meaning = "Changes the parameters of a pool's scheduler (xl sched-credit -s).",
+    .parameters = &scheduler_table,
+    .bind = bind_host,
+    .act = set_scheduler,
+};
+
 const struct action_kind *const domain_actions[] = {
-    &kind_set_weight, &kind_set_cap, &kind_pin,   &kind_pause,
-    &kind_unpause,    &kind_stop,    &kind_start, NULL,
+    &kind_set_weight, &kind_set_cap,       &kind_pin,     &kind_pause, &kind_unpause,
+    &kind_stop,       &kind_start,         &kind_destroy, &kind_move,  &kind_plug,
+    &kind_unplug,     &kind_set_scheduler, NULL,
 };

@@ -86,6 +86,7 @@ static void vcpu_free(struct vcpu *v)
 
 static void domain_free(struct domain *d)
 {
+    queue_cancel(d->host->queue, &d->operation);
     for (uint32_t i = 0; i < d->vcpu_count; i++)
         vcpu_free(d->vcpu[i]);
     free(d->vcpu);

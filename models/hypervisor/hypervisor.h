@@ -181,6 +181,9 @@ struct domain {
     uint32_t weight; /* Credit, Credit2 */
     uint32_t cap;    /* per cent of one pCPU, 0 none */
     void *sched;
+    struct timer operation; /* a move or the destruction, waiting for its vCPUs to stop */
+    struct cpupool *move_to;
+    bool destroyed;
 };
 
 struct cpupool {
