@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/study.h"
 
+#include "experiments/assign.h"
 #include "experiments/study_inside.h"
 #include "sim/pool.h"
 #include "sim/progress.h"
@@ -45,10 +46,10 @@ static struct json *load(const char *path, const struct param_list *base,
                          const char *const *assignment, size_t assignments, struct errors *e)
 {
     size_t before = e->count;
-    struct json *doc = config_load(path, base->item, base->count, e);
+    struct json *doc = scenario_load(path, "--set", base->item, base->count, e);
 
     for (size_t i = 0; doc && i < assignments; i++)
-        json_set(doc, "--vary", assignment[i], e);
+        scenario_assign(doc, "--vary", assignment[i], e);
     if (e->count == before)
         return doc;
     json_free(doc);
