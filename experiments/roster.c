@@ -85,6 +85,7 @@ struct roster *roster_new(const struct scenario *s)
     for (uint32_t i = 0; i < r->domains; i++)
         r->by_name[i] = i;
     qsort_r(r->by_name, r->domains, sizeof *r->by_name, by_name, r);
+    roster_add_loops(r, s);
     return r;
 }
 
@@ -92,6 +93,7 @@ void roster_free(struct roster *r)
 {
     if (!r)
         return;
+    roster_free_loops(r);
     for (size_t i = 0; i < r->hosts; i++) {
         free(r->host[i].name);
         free(r->host[i].on);

@@ -52,6 +52,8 @@ static const struct param host_element = {PARAM_ELEMENT(OBJECT, struct host_spec
                                           .table = &host_table};
 static const struct param client_element = {PARAM_ELEMENT(OBJECT, struct client_spec),
                                             .table = &client_spec_table};
+static const struct param loop_element = {PARAM_ELEMENT(OBJECT, struct loop_spec),
+                                          .table = &loop_table};
 static const struct param action_element = {PARAM_ELEMENT(OBJECT, struct action_spec),
                                             .table = &action_table};
 
@@ -76,8 +78,9 @@ static const struct param scenario_rows[] = {
      .max = "1000d", .meaning = "Time that is measured, after the warm-up.",
      .status = STATUS_ASSUMED},
     {PARAM("drain", DURATION, struct scenario, drain), .def = "1s", .max = "1h",
-     .meaning = "With clients, the run goes on for this long, so that what was sent late in the "
-                "measured time is answered.",
+     .meaning =
+         "With clients or control loops, the run goes on for this long, so that what was sent "
+         "late in the measured time is answered.",
      .status = STATUS_ASSUMED},
     {PARAM("platform", STRING, struct scenario, platform), .def = "one-host.platform.xml",
      .meaning = "SimGrid's platform file: beside the scenario, or one that comes with hvsim.",
@@ -93,6 +96,8 @@ static const struct param scenario_rows[] = {
      .meaning = "The Xen hosts."},
     {PARAM("clients", LIST, struct scenario, clients), .def = "[]", .of = &client_element,
      .meaning = "Who sends requests to them."},
+    {PARAM("control", LIST, struct scenario, loops), .def = "[]", .of = &loop_element,
+     .meaning = "Replicated control loops."},
     {PARAM("actions", LIST, struct scenario, actions), .def = "[]", .of = &action_element,
      .meaning = "What is done to them during the run."},
 };

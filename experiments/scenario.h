@@ -10,6 +10,7 @@
 #ifndef HVSIM_EXPERIMENTS_SCENARIO_H
 #define HVSIM_EXPERIMENTS_SCENARIO_H
 
+#include "experiments/scenario_control.h"
 #include "models/guest/guest.h"
 #include "models/hypervisor/hypervisor.h"
 #include "models/net/net.h"
@@ -92,6 +93,7 @@ struct scenario {
     bool exact;
     struct param_list hosts;   /* struct host_spec */
     struct param_list clients; /* struct client_spec */
+    struct param_list loops;   /* struct loop_spec */
     struct param_list actions; /* struct action_spec */
 
     /* Found while reading. */
@@ -154,6 +156,11 @@ static inline struct vcpu_spec *domain_exception(const struct domain_spec *d, si
 static inline struct client_spec *scenario_client(const struct scenario *s, size_t i)
 {
     return SPEC_AT(s->clients, struct client_spec, i);
+}
+
+static inline struct loop_spec *scenario_loop(const struct scenario *s, size_t i)
+{
+    return SPEC_AT(s->loops, struct loop_spec, i);
 }
 
 static inline struct action_spec *scenario_action(const struct scenario *s, size_t i)

@@ -500,6 +500,7 @@ int scenario_check(const struct scenario *s, const struct json *doc, struct erro
         check_client(&c, scenario_client(s, i), i);
     for (size_t i = 0; i < s->actions.count; i++)
         check_action(&c, scenario_action(s, i), i);
+    scenario_check_loops(s, r, doc, e);
     roster_free(r);
     return e->count > before ? -1 : 0;
 }

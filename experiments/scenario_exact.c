@@ -98,6 +98,8 @@ void scenario_apply_exact(struct scenario *s)
     }
     for (size_t i = 0; i < s->clients.count; i++)
         scenario_client(s, i)->start_spread = 0;
+    for (size_t i = 0; i < s->loops.count; i++)
+        scenario_loop(s, i)->start_spread = 0;
 }
 
 struct conflict {

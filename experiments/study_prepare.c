@@ -43,62 +43,66 @@ struct preparation {
     struct errors *e;
 };
 
-/* Cores of the platform's host for each Xen host and client of a variant, in their order; -1: no
- * such host. */
+/* Cores of the platform's host for each machine of a variant, in their order; -1: no such host. */
+static void put_cores(const struct variant *v, FILE *out)
+{
+    for (size_t i = 0; i < roster_machines(v->roster); i++) {
+        char *pointer;
+        const char *on = roster_machine(v->roster, i, &pointer);
+        double speed;
+        int cores;
+
+        if (platform_host(on, &cores, &speed))
+            cores = -1;
+        fwrite(&cores, sizeof cores, 1, out);
+        free(pointer);
+    }
+}
+
 static int survey(void *ctx, size_t index, FILE *out, struct errors *e)
 {
     const struct preparation *k = ctx;
     const struct variant *v = &k->study->variant[index];
     const struct platform_options o = {.file = file_of(v)};
-    const struct roster *r = v->roster;
-    double speed;
 
     (void)e;
     platform_load(&o);
-    for (size_t i = 0; i < r->hosts + r->clients; i++) {
-        int cores;
-
-        if (platform_host(i < r->hosts ? r->host[i].on : r->client[i - r->hosts].on, &cores,
-                          &speed))
-            cores = -1;
-        fwrite(&cores, sizeof cores, 1, out);
-    }
+    put_cores(v, out);
     return 0;
 }
 
-static void no_such_host(const struct variant *v, const char *kind, size_t spec, bool on,
-                         const char *name, struct errors *e)
+static void no_such_host(const struct variant *v, const char *pointer, const char *name,
+                         struct errors *e)
 {
-    char *pointer = xasprintf("/%s/%zu/%s", kind, spec, on ? "on" : "name");
+    const char *end = strrchr(pointer, '/');
 
     json_error_at(v->doc, pointer, e, "the platform %s has no host \"%s\"%s", v->scenario->platform,
-                  name, on ? "" : "; name the one that is meant in \"on\"");
-    free(pointer);
+                  name, strcmp(end, "/on") ? "; name the one that is meant in \"on\"" : "");
 }
 
 /* Take cores, and report what is missing, each entry of the file once. */
 static void resolve_hosts(struct variant *v, const int *cores, struct errors *e)
 {
     const struct roster *r = v->roster;
-    size_t told = SIZE_MAX;
+    char *told = xstrdup("");
 
-    for (size_t i = 0; i < r->hosts; i++) {
-        struct host_spec *h = scenario_host(v->scenario, r->host[i].spec_index);
+    for (size_t i = 0; i < roster_machines(r); i++) {
+        char *pointer;
+        const char *on = roster_machine(r, i, &pointer);
 
-        if (cores[i] >= 0) {
+        if (cores[i] >= 0 && i < r->hosts) {
+            struct host_spec *h = scenario_host(v->scenario, r->host[i].spec_index);
+
             if (!h->pcpus)
                 h->pcpus = cores[i] > MAX_PCPUS ? MAX_PCPUS : cores[i];
-        } else if (r->host[i].spec_index != told) {
-            told = r->host[i].spec_index;
-            no_such_host(v, "hosts", told, h->on != NULL, r->host[i].on, e);
+        } else if (cores[i] < 0 && strcmp(pointer, told)) {
+            free(told);
+            told = xstrdup(pointer);
+            no_such_host(v, pointer, on, e);
         }
+        free(pointer);
     }
-    told = SIZE_MAX;
-    for (size_t i = 0; i < r->clients; i++)
-        if (cores[r->hosts + i] < 0 && r->client[i].spec_index != told) {
-            told = r->client[i].spec_index;
-            no_such_host(v, "clients", told, r->client[i].spec->on != NULL, r->client[i].on, e);
-        }
+    free(told);
 }
 
 /* Hosts that take their number of pCPUs from the platform are checked against it only now. */
@@ -106,7 +110,7 @@ static int take_survey(void *ctx, const struct pool_result *result)
 {
     struct preparation *k = ctx;
     struct variant *v = &k->study->variant[result->index];
-    size_t machines = v->roster->hosts + v->roster->clients;
+    size_t machines = roster_machines(v->roster);
     bool open = false;
 
     if (result->outcome != POOL_DONE || result->size != machines * sizeof(int)) {
@@ -184,7 +188,8 @@ static int probe_all(const struct study *s, bool with_fleet, struct errors *e)
     size_t before = e->count;
 
     for (size_t i = 0; i < s->variants; i++)
-        if (with_fleet ? s->variant[i].roster->clients > 0 : first_with(s, i) == i)
+        if (with_fleet ? roster_machines(s->variant[i].roster) > s->variant[i].roster->hosts
+                       : first_with(s, i) == i)
             probe(&s->variant[i], with_fleet, e);
     return e->count > before ? -1 : 0;
 }
@@ -216,6 +221,26 @@ static void load_if_one(const struct study *s)
             return;
     platform_load(&o);
     loaded = true;
+}
+
+int study_settle(struct study *s, struct errors *e)
+{
+    const struct platform_options o = {.file = file_of(&s->variant[0])};
+    struct preparation k = {s, e};
+    struct pool_result found = {.outcome = POOL_DONE};
+    size_t before = e->count;
+    char *cores;
+    FILE *out = open_memstream(&cores, &found.size);
+
+    if (!loaded)
+        platform_load(&o);
+    loaded = true;
+    put_cores(&s->variant[0], out);
+    fclose(out);
+    found.data = cores;
+    take_survey(&k, &found);
+    free(cores);
+    return e->count > before ? -1 : 0;
 }
 
 int study_prepare(struct study *s, struct errors *e)

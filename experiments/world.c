@@ -108,13 +108,14 @@ struct world *world_new(const struct scenario *s, const struct roster *r, uint64
     w->up = up_date(s);
     w->from = s->warmup;
     w->until = s->warmup + s->duration;
-    w->end = w->until + (r->clients ? s->drain : 0);
+    w->end = w->until + (r->clients || r->loops ? s->drain : 0);
     fleet_init(&w->fleet);
     w->fleet.network = (enum fleet_network)s->network;
     timeline_init(&w->timeline);
     timeline_register(&w->timeline, domain_actions);
     add_hosts(w);
     add_clients(w);
+    world_add_loops(w);
     return w;
 }
 
@@ -166,12 +167,14 @@ static void init_meter(struct world_host *wh)
 
 int world_build(struct world *w, struct errors *e)
 {
+    world_prepare_loops(w);
     for (size_t i = 0; i < w->roster->hosts; i++) {
         init_meter(&w->host[i]);
         world_host_boot(&w->host[i], 0);
     }
     for (size_t i = 0; i < w->roster->clients; i++)
         build_client(&w->client[i]);
+    world_build_loops(w);
     return add_actions(w, e);
 }
 
@@ -179,6 +182,7 @@ int world_close(struct world *w, struct errors *e)
 {
     size_t before = e->count;
 
+    world_close_loops(w);
     for (size_t i = 0; i < w->roster->hosts; i++) {
         struct world_host *wh = &w->host[i];
 
@@ -203,11 +207,22 @@ void world_free(struct world *w)
     for (size_t i = 0; i < w->loads; i++)
         if (w->load[i].host)
             client_host_free(w->load[i].host);
+    world_free_loops(w);
     fleet_free(&w->fleet);
     for (size_t i = 0; i < w->roster->hosts; i++)
         machine_free(&w->host[i].machine);
     for (size_t i = 0; i < w->loads; i++)
         machine_free(&w->load[i].machine);
+    for (size_t i = 0; i < w->roster->loops; i++) {
+        if (w->loop[i].roster->on)
+            machine_free(&w->loop[i].machine);
+        for (size_t k = 0; k < w->roster->loop[i].replicas; k++)
+            if (w->roster->replica[w->roster->loop[i].first_replica + k].domain == SIZE_MAX)
+                machine_free(&w->loop[i].node[k].machine);
+        free(w->loop[i].node);
+    }
+    free(w->loop);
+    free(w->site);
     free(w->host);
     free(w->domain);
     free(w->load);

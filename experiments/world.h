@@ -15,6 +15,7 @@
 
 #include "experiments/meter.h"
 #include "experiments/roster.h"
+#include "experiments/world_control.h"
 #include "sim/faults.h"
 
 struct world;
@@ -74,6 +75,8 @@ struct world {
     struct world_load *load;
     size_t loads;
     struct world_client *client;
+    struct world_loop *loop;
+    struct controller_site *site; /* by domain */
 };
 
 struct world *world_new(const struct scenario *s, const struct roster *r, uint64_t seed,

@@ -198,7 +198,8 @@ static void start_program(struct world_domain *wd, const struct program_spec *p,
                                 .seed = w->seed,
                                 .replication = w->replication,
                                 .stack = wd->stack,
-                                .connections = wd->connections};
+                                .connections = wd->connections,
+                                .control = world_controller_site(w, (size_t)(wd - w->domain))};
 
     program_start(program, p->run.data, &site);
     free(below);
@@ -253,7 +254,8 @@ static void add_network(struct world_domain *wd)
     struct world_host *wh = wd->host;
     const struct domain_spec *spec = wd->roster->spec;
 
-    if (!wd->roster->id && wh->roster->spec->dom0 && wh->world->loads) {
+    if (!wd->roster->id && wh->roster->spec->dom0 &&
+        (wh->world->loads || wh->world->roster->loops)) {
         wh->net = host_net_new(&wh->machine, wd->guest, &wh->roster->spec->network);
         wd->stack = host_net_dom0(wh->net);
     } else if (spec->network && wh->net) {
@@ -311,6 +313,8 @@ void world_host_boot(struct world_host *wh, sim_time boot)
     wh->host->executing = 0;
     for (size_t i = 0; i < wh->roster->domains; i++)
         add_domain(&wh->domain[i], boot);
+    if (boot)
+        world_loops_host_up(wh);
     set_speeds(wh->host, wh);
     meter_attach(&wh->meter, wh->host);
 }

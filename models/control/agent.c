@@ -73,6 +73,12 @@ void agent_begin(struct agent *a, sim_time now)
     detect(a, k, now);
 }
 
+void agent_skip(struct agent *a, sim_time now)
+{
+    while (a->record.rounds < a->record.capacity && control_date(a->loop, a->record.rounds) < now)
+        agent_begin(a, control_date(a->loop, a->record.rounds));
+}
+
 static void implement(struct agent *a, size_t round, uint32_t replica, sim_time now)
 {
     a->record.accepted[round] = now - a->record.sent[round];
@@ -164,6 +170,7 @@ void agent_init(struct agent *a, const struct control_loop *loop, const struct p
 
 void agent_close(struct agent *a, sim_time now)
 {
+    agent_skip(a, now);
     plant_advance(&a->plant, now);
     switch_measuring(a, SIM_NEVER);
     a->seconds = (double)(a->until - a->from) / 1e9;

@@ -77,6 +77,9 @@ void agent_close(struct agent *a, sim_time now);
 /* Round record.rounds begins now. */
 void agent_begin(struct agent *a, sim_time now);
 
+/* Rounds that are due before now begin, without measurements: it was not there to take them. */
+void agent_skip(struct agent *a, sim_time now);
+
 /* A message has come in. */
 void agent_message(struct agent *a, const struct control_message *m, sim_time now);
 

@@ -161,7 +161,16 @@ static void arrival(struct machine *m, struct packet *p)
     queue_arm(&m->queue, &p->timer, machine_now(m) + first);
 }
 
-const struct machine_ops agent_machine_ops = {.arrival = arrival};
+static void rebooted(struct machine *m, sim_time now)
+{
+    struct agent *a = m->model;
+
+    agent_skip(a, now);
+    if (a->record.rounds < a->record.capacity)
+        queue_arm(&m->queue, &a->on_machine->round, control_date(a->loop, a->record.rounds));
+}
+
+const struct machine_ops agent_machine_ops = {.arrival = arrival, .rebooted = rebooted};
 
 void agent_on_machine(struct agent *a, struct machine *m)
 {

@@ -8,6 +8,8 @@
 #include "models/net/socket.h"
 #include "sim/error.h"
 
+#include <stdlib.h>
+
 enum doing { DOING_NOTHING, DOING_SEND, DOING_RECEIVE };
 
 struct agent_thread {
@@ -117,6 +119,8 @@ void agent_in_guest(struct agent *a, struct guest_vcpu *gv, struct stack *stack,
     struct agent_thread *s = xcalloc(1, sizeof *s);
     struct thread *t = guest_add_thread(gv, &program_agent, NULL, "agent", CLASS_NORMAL, 0);
 
+    agent_skip(a, machine_now(stack->machine));
+    free(a->in_guest); /* of before a reboot */
     a->machine = stack->machine;
     a->in_guest = s;
     s->agent = a;

@@ -7,7 +7,7 @@
 static const struct param path_rows[] = {
     {PARAM("loss", PERCENT, struct control_path, loss), .def = "0%", .max = "100%",
      .meaning = "Chance for each message to be lost.", .status = STATUS_ASSUMED},
-    {PARAM("delay", CUSTOM, struct control_path, delay), .def = "0", .type = &dist_time_type,
+    {PARAM("delay", CUSTOM, struct control_path, delay), .def = "0ns", .type = &dist_time_type,
      .meaning = "Delay of each message.", .status = STATUS_ASSUMED},
 };
 const struct param_table control_path_table = PARAM_TABLE(
@@ -18,7 +18,7 @@ static const struct param sensor_rows[] = {
     {PARAM("count", INTEGER, struct sensor_params, count), .def = "1", .min = "1", .max = "64",
      .meaning = "Sensors; a replica needs the measurements of all for a setpoint.",
      .status = STATUS_ASSUMED},
-    {PARAM("jitter", CUSTOM, struct sensor_params, jitter), .def = "0", .type = &dist_time_type,
+    {PARAM("jitter", CUSTOM, struct sensor_params, jitter), .def = "0ns", .type = &dist_time_type,
      .meaning = "By how much a measurement is sent after its round began; less than a period.",
      .status = STATUS_ASSUMED},
     {PARAM("loss", PERCENT, struct sensor_params, loss), .def = "0%", .max = "100%",
