@@ -101,6 +101,8 @@ void world_prepare_loops(struct world *w)
                                          .seed = w->seed,
                                          .replication = w->replication,
                                          .start = start_of(w, spec),
+                                         .from = w->from,
+                                         .until = w->until,
                                          .replicas = (uint32_t)wl->roster->replicas};
         if (spec->plant.data)
             wl->plant = *(const struct plant_params *)spec->plant.data;
@@ -109,7 +111,7 @@ void world_prepare_loops(struct world *w)
             size_t domain = replica_of(wl, r, k)->domain;
 
             if (domain != SIZE_MAX)
-                w->site[domain] = (struct controller_site){&wl->loop, k};
+                w->site[domain] = (struct controller_site){&wl->loop, k, &wl->counts[k]};
         }
     }
 }
@@ -168,8 +170,8 @@ static void build_loop(struct world *w, struct world_loop *wl)
         const struct roster_replica *p = replica_of(wl, w->roster, i);
 
         if (p->domain == SIZE_MAX)
-            wl->node[i].node =
-                control_node_new(&wl->node[i].machine, l, i, p->node, p->name, w->up);
+            wl->node[i].node = control_node_new(&wl->node[i].machine, l, i, p->node, &wl->counts[i],
+                                                p->name, w->up);
     }
 }
 
@@ -193,8 +195,14 @@ void world_loops_host_up(struct world_host *wh)
 
 void world_close_loops(struct world *w)
 {
-    for (size_t i = 0; i < w->roster->loops; i++)
-        agent_close(&w->loop[i].agent, w->end);
+    for (size_t i = 0; i < w->roster->loops; i++) {
+        struct world_loop *wl = &w->loop[i];
+
+        agent_close(&wl->agent, w->end);
+        for (uint32_t k = 0; k < wl->loop.replicas; k++)
+            if (wl->node[k].node && wl->node[k].machine.up)
+                replica_close(&wl->node[k].node->replica, w->end);
+    }
 }
 
 void world_free_loops(struct world *w)

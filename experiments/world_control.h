@@ -22,6 +22,7 @@ struct world_loop {
     bool agent_there;
     struct machine machine;  /* of an agent on its own */
     struct world_node *node; /* by replica */
+    struct replica_counts counts[CONTROL_REPLICAS];
 };
 
 /* Machines and who sends to whom; in world_new, after hosts and clients. */

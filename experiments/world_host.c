@@ -333,6 +333,8 @@ void world_host_shutdown(struct world_host *wh)
 
         for (uint32_t k = 0; k < wd->domain->vcpu_count; k++)
             queue_cancel(&wh->machine.queue, &wd->start[k].timer);
+        if (wd->guest)
+            controller_close(wd->guest, wh->machine.queue.now);
         free(wd->start);
         wd->start = NULL;
     }

@@ -89,7 +89,7 @@ struct thread *controller_start(const void *params, const struct program_site *s
         return t;
     s->joined = true;
     replica_init(&s->replica, site->control->loop, site->control->index, &s->params.compute,
-                 site->entity, vcpu_host(t->gv->vcpu)->queue->now);
+                 site->control->counts, site->entity, vcpu_host(t->gv->vcpu)->queue->now);
     s->socket = socket_open(site->stack, (uint16_t)s->params.port, 0);
     socket_attach(s->socket, t);
     rng_init(&s->path, site->seed, site->replication, site->entity, "path");
@@ -103,11 +103,18 @@ const struct replica *controller_replica(const struct thread *t)
     return t->program == &program_controller && s->joined ? &s->replica : NULL;
 }
 
+void controller_close(struct guest *g, sim_time now)
+{
+    for (struct thread *t = g->threads; t; t = t->next)
+        if (controller_replica(t))
+            replica_close(&((struct controller *)t->state)->replica, now);
+}
+
 struct program_counts controller_counts(const struct thread *first)
 {
     const struct replica *r = controller_replica(first);
 
-    return (struct program_counts){.jobs = r ? r->counts.computed : 0};
+    return (struct program_counts){.jobs = r ? r->counts->computed : 0};
 }
 
 static const struct param controller_rows[] = {

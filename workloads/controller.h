@@ -22,9 +22,13 @@ extern const struct program program_controller;
 struct controller_site {
     const struct control_loop *loop;
     uint32_t index;
+    struct replica_counts *counts;
 };
 
 /* The replica behind its thread, NULL if it belongs to no loop. */
 const struct replica *controller_replica(const struct thread *t);
+
+/* The end of the run, or of its host. */
+void controller_close(struct guest *g, sim_time now);
 
 #endif

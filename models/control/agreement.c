@@ -235,7 +235,7 @@ void agreement_message(struct replica *r, const struct control_message *m, sim_t
     if (a->waiting == AGREE_INBOX) { /* the oldest are stale */
         a->waiting--;
         memmove(&a->inbox[0], &a->inbox[1], a->waiting * sizeof a->inbox[0]);
-        r->counts.dropped++;
+        r->counts->dropped++;
     }
     a->inbox[a->waiting++] = *m;
 }
@@ -247,7 +247,7 @@ static void begin_collecting(struct replica *r, sim_time now)
     struct agreement *a = &r->agreement;
 
     if (compute_fails(&r->compute, a->round)) {
-        r->counts.faulty++;
+        r->counts->faulty++;
         a->phase = AGREE_IDLE;
         a->ends = SIM_NEVER;
         return;

@@ -44,12 +44,26 @@ static void next_crash(struct compute *c, sim_time now)
 void compute_init(struct compute *c, const struct compute_params *params, const char *entity,
                   uint64_t seed, uint64_t replication, sim_time start)
 {
-    *c = (struct compute){.params = params};
+    *c = (struct compute){.params = params, .until = SIM_NEVER};
     rng_init(&c->time_rng, seed, replication, entity, "computing time");
     rng_init(&c->phase_rng, seed, replication, entity, "slow phases");
     rng_init(&c->fault_rng, seed, replication, entity, "faults");
     rng_init(&c->crash_rng, seed, replication, entity, "crashes");
     next_crash(c, start);
+}
+
+void compute_measure(struct compute *c, sim_time from, sim_time until)
+{
+    c->from = from;
+    c->until = until;
+}
+
+/* The part of an outage that counts. */
+static sim_time measured(const struct compute *c, sim_time from, sim_time until)
+{
+    from = from > c->from ? from : c->from;
+    until = until < c->until ? until : c->until;
+    return until > from ? until - from : 0;
 }
 
 static void draw_round(struct compute *c)
@@ -96,8 +110,10 @@ bool compute_crashed(struct compute *c, sim_time now)
             sim_time repair = dist_draw_time(&c->params->repair, &c->crash_rng);
 
             c->crashes++;
+            repair = repair > 0 ? repair : 1;
             c->down = true;
-            c->changes += repair > 0 ? repair : 1;
+            c->down_time += measured(c, c->changes, c->changes + repair);
+            c->changes += repair;
         }
     }
     return c->down;
@@ -106,6 +122,8 @@ bool compute_crashed(struct compute *c, sim_time now)
 void compute_restart(struct compute *c, sim_time now)
 {
     c->slow = false;
-    if (compute_crashed(c, now))
-        next_crash(c, now);
+    if (!compute_crashed(c, now))
+        return;
+    c->down_time -= measured(c, now, c->changes);
+    next_crash(c, now);
 }

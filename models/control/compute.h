@@ -42,12 +42,16 @@ struct compute {
     bool down;        /* crashed, as of `changes` before it changes */
     sim_time changes; /* date of the next crash or repair */
     uint32_t crashes;
+    sim_time from, until, down_time; /* what is measured; time of it that it was crashed */
     struct rng time_rng, phase_rng, fault_rng, crash_rng;
 };
 
 /* params is kept by reference. `start`: the date from which on it may crash. */
 void compute_init(struct compute *c, const struct compute_params *params, const char *entity,
                   uint64_t seed, uint64_t replication, sim_time start);
+
+/* Count the time for which it is crashed between these dates (all of it if not called). */
+void compute_measure(struct compute *c, sim_time from, sim_time until);
 
 /* What it computes in a round (numbered from 0, each not before the last one asked for). */
 sim_time compute_time(struct compute *c, uint64_t round);

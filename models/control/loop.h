@@ -90,7 +90,8 @@ struct control_loop {
     const struct control_params *params; /* kept by reference */
     const char *name;                    /* key of random streams */
     uint64_t seed, replication;
-    sim_time start; /* date of round 0 */
+    sim_time start;       /* date of round 0 */
+    sim_time from, until; /* what is measured */
     uint32_t replicas;
     struct control_end agent, replica[CONTROL_REPLICAS];
 };

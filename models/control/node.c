@@ -102,10 +102,8 @@ static void begin(struct control_node *n, sim_time now)
 {
     char *entity =
         n->machine->boots ? xasprintf("%s@%u", n->name, n->machine->boots) : xstrdup(n->name);
-    struct replica_counts counts = n->replica.counts;
 
-    replica_init(&n->replica, n->loop, n->index, &n->params->compute, entity, now);
-    n->replica.counts = counts;
+    replica_init(&n->replica, n->loop, n->index, &n->params->compute, n->counts, entity, now);
     rng_init(&n->jitter, n->loop->seed, n->loop->replication, entity, "jitter");
     rng_init(&n->path, n->loop->seed, n->loop->replication, entity, "path");
     timer_init(&n->work, work_done);
@@ -121,11 +119,18 @@ static void rebooted(struct machine *m, sim_time now)
     begin(m->model, now);
 }
 
-const struct machine_ops control_node_ops = {.arrival = arrival, .rebooted = rebooted};
+static void failed(struct machine *m, sim_time now)
+{
+    replica_close(&((struct control_node *)m->model)->replica, now);
+}
+
+const struct machine_ops control_node_ops = {
+    .arrival = arrival, .failed = failed, .rebooted = rebooted};
 
 struct control_node *control_node_new(struct machine *m, const struct control_loop *loop,
                                       uint32_t index, const struct node_params *params,
-                                      const char *name, sim_time start)
+                                      struct replica_counts *counts, const char *name,
+                                      sim_time start)
 {
     struct control_node *n = xcalloc(1, sizeof *n);
 
@@ -133,6 +138,7 @@ struct control_node *control_node_new(struct machine *m, const struct control_lo
     n->loop = loop;
     n->params = params;
     n->index = index;
+    n->counts = counts;
     n->name = xstrdup(name);
     m->model = n;
     begin(n, start);

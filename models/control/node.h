@@ -22,6 +22,7 @@ struct control_node {
     const struct node_params *params;
     char *name;
     uint32_t index;
+    struct replica_counts *counts;
     struct replica replica;
     struct timer work, wait;
     bool busy;
@@ -32,7 +33,8 @@ struct control_node {
  * `start`: the date from which it is up. */
 struct control_node *control_node_new(struct machine *m, const struct control_loop *loop,
                                       uint32_t index, const struct node_params *params,
-                                      const char *name, sim_time start);
+                                      struct replica_counts *counts, const char *name,
+                                      sim_time start);
 void control_node_free(struct control_node *n);
 extern const struct machine_ops control_node_ops;
 

@@ -12,11 +12,12 @@ static sim_time patience(const struct replica *r)
 }
 
 void replica_init(struct replica *r, const struct control_loop *loop, uint32_t index,
-                  const struct compute_params *compute, const char *entity, sim_time start)
+                  const struct compute_params *compute, struct replica_counts *counts,
+                  const char *entity, sim_time start)
 {
     uint32_t sensors = (uint32_t)loop->params->sensors.count;
 
-    *r = (struct replica){.loop = loop, .index = index};
+    *r = (struct replica){.loop = loop, .index = index, .counts = counts};
     BUG_ON(sensors < 1 || sensors > CONTROL_SENSORS);
     r->all = sensors == 64 ? UINT64_MAX : (UINT64_C(1) << sensors) - 1;
     r->restarting = -1;
@@ -24,6 +25,7 @@ void replica_init(struct replica *r, const struct control_loop *loop, uint32_t i
     r->beat_at = start;
     r->watch_until = start + patience(r);
     compute_init(&r->compute, compute, entity, loop->seed, loop->replication, start);
+    compute_measure(&r->compute, loop->from, loop->until);
     agreement_init(r);
 }
 
@@ -35,7 +37,7 @@ void replica_send(struct replica *r, uint32_t to, enum control_kind kind, uint64
     struct replica_act *a = &r->out[(r->out_first + r->outs) % REPLICA_OUT];
 
     if (r->outs == REPLICA_OUT) {
-        r->counts.dropped++;
+        r->counts->dropped++;
         return;
     }
     r->outs++;
@@ -64,7 +66,7 @@ void replica_add_job(struct replica *r, uint64_t round, sim_time taken, sim_time
     if (r->jobs == REPLICA_JOBS) {
         r->job_first = (r->job_first + 1) % REPLICA_JOBS;
         r->jobs--;
-        r->counts.dropped++;
+        r->counts->dropped++;
     }
     r->job[(r->job_first + r->jobs++) % REPLICA_JOBS] = (struct replica_job){round, taken, time};
 }
@@ -81,7 +83,7 @@ static struct replica_act begin_job(struct replica *r)
 static void finish_job(struct replica *r)
 {
     r->computing = false;
-    r->counts.computed++;
+    r->counts->computed++;
     replica_send(r, CONTROL_AGENT, CONTROL_SETPOINT, r->current.round, r->current.taken, 0, 0);
 }
 
@@ -102,7 +104,7 @@ static void take_measurement(struct replica *r, const struct control_message *m)
     if (!r->primary)
         return;
     if (compute_fails(&r->compute, m->round))
-        r->counts.faulty++;
+        r->counts->faulty++;
     else
         replica_add_job(r, m->round, k->taken, compute_time(&r->compute, m->round));
 }
@@ -126,7 +128,7 @@ static sim_time watch(struct replica *r, sim_time now)
         return SIM_NEVER;
     if (!r->primary && r->index && now >= r->watch_until) {
         r->primary = true;
-        r->counts.takeovers++;
+        r->counts->takeovers++;
         r->beat_at = now;
     }
     if (!r->primary)
@@ -152,10 +154,19 @@ static void forget(struct replica *r, sim_time now)
     agreement_init(r);
 }
 
+/* Time in [from, until) that counts as measured. */
+static sim_time measured(const struct control_loop *l, sim_time from, sim_time until)
+{
+    from = from > l->from ? from : l->from;
+    until = until < l->until ? until : l->until;
+    return until > from ? until - from : 0;
+}
+
 static void restart(struct replica *r, sim_time now)
 {
-    r->counts.restarts++;
+    r->counts->restarts++;
     r->restarting = now + r->loop->params->detector.restart;
+    r->counts->down += measured(r->loop, now, r->restarting);
     compute_restart(&r->compute, r->restarting);
     forget(r, r->restarting);
 }
@@ -164,17 +175,22 @@ static void restart(struct replica *r, sim_time now)
 static sim_time down_until(struct replica *r, sim_time now)
 {
     uint32_t crashes = r->compute.crashes;
+    bool down;
 
     if (now < r->restarting)
         return r->restarting;
-    if (!compute_crashed(&r->compute, now)) {
-        if (crashes != r->compute.crashes)
-            forget(r, now);
-        return -1;
-    }
+    down = compute_crashed(&r->compute, now);
     if (crashes != r->compute.crashes)
-        forget(r, r->compute.changes);
-    return r->compute.changes;
+        forget(r, down ? r->compute.changes : now);
+    return down ? r->compute.changes : -1;
+}
+
+void replica_close(struct replica *r, sim_time now)
+{
+    if (now >= r->restarting)
+        compute_crashed(&r->compute, now);
+    r->counts->down += r->compute.down_time;
+    r->compute.down_time = 0;
 }
 
 /* ---- the reactor ----------------------------------------------------------------------------- */

@@ -54,6 +54,7 @@ struct replica_job {
 
 struct replica_counts {
     uint64_t computed, dropped, faulty, restarts, takeovers;
+    sim_time down; /* measured time for which it was crashed or being restarted */
 };
 
 /* Where it is in agreeing on the measurements of a round. */
@@ -95,12 +96,17 @@ struct replica {
     bool primary;
     sim_time beat_at, watch_until; /* next heartbeat to send; takes over then */
     struct agreement agreement;
-    struct replica_counts counts;
+    struct replica_counts *counts;
 };
 
-/* Both are kept by reference. `start`: the date from which it is up. `entity` is not kept. */
+/* loop, compute and counts (which go on through reboots) are kept by reference, entity is not.
+ * `start`: the date from which it is up. */
 void replica_init(struct replica *r, const struct control_loop *loop, uint32_t index,
-                  const struct compute_params *compute, const char *entity, sim_time start);
+                  const struct compute_params *compute, struct replica_counts *counts,
+                  const char *entity, sim_time start);
+
+/* The run is over, or its host went off. */
+void replica_close(struct replica *r, sim_time now);
 
 void replica_message(struct replica *r, const struct control_message *m, sim_time now);
 struct replica_act replica_next(struct replica *r, sim_time now);
