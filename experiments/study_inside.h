@@ -21,6 +21,10 @@ int study_run_world(const struct study *s, const struct variant *v, struct world
 /* In a child: build a variant's first world and bind it, to find what is wrong. */
 int study_rehearse(const struct study *s, const struct variant *v, struct errors *e);
 
+/* In a child, for a study that was not prepared there: load the platform of its only variant, unless
+ * it is loaded, and take from it what the scenario leaves open. 0, or -1 with errors. */
+int study_settle(struct study *s, struct errors *e);
+
 /* The one platform of all variants was loaded into this process. */
 bool study_loaded(const struct study *s);
 
