@@ -9,13 +9,16 @@
 
 #define NS_TO_MS 1e6
 
-const char *const subject_kind_names[SUBJECT_KINDS] = {"client", "host", "group", "domain"};
+const char *const subject_kind_names[SUBJECT_KINDS] = {"client", "host",         "group",
+                                                       "domain", "control loop", "replica"};
 
 enum {
     CLIENT = 1 << SUBJECT_CLIENT,
     HOST = 1 << SUBJECT_HOST,
     GROUP = 1 << SUBJECT_GROUP,
-    DOMAIN = 1 << SUBJECT_DOMAIN
+    DOMAIN = 1 << SUBJECT_DOMAIN,
+    LOOP = 1 << SUBJECT_LOOP,
+    REPLICA = 1 << SUBJECT_REPLICA
 };
 
 /* ---- readers --------------------------------------------------------------------------------- */
@@ -145,6 +148,107 @@ static struct sample fairness(const struct view *v, const struct metric *m)
     return s;
 }
 
+/* ---- control loops --------------------------------------------------------------------------- */
+
+static struct sample delay(const struct view *v, const struct metric *m)
+{
+    return of_histogram(&v->loop->measures.delay[v->replica], m);
+}
+
+static struct sample service(const struct view *v, const struct metric *m)
+{
+    return of_histogram(&v->loop->measures.service, m);
+}
+
+static struct sample gap(const struct view *v, const struct metric *m)
+{
+    return of_histogram(&v->loop->measures.gap, m);
+}
+
+static struct sample percent_of_rounds(const struct view *v, uint64_t count)
+{
+    size_t rounds = v->loop->measures.rounds;
+
+    return rounds ? (struct sample){(double)count / (double)rounds * 100, rounds} : nothing();
+}
+
+static struct sample late(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    return percent_of_rounds(v, v->loop->measures.late[v->replica].bad);
+}
+
+static struct sample lost(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    return percent_of_rounds(v, v->loop->measures.lost[v->replica]);
+}
+
+static struct sample late_run(const struct view *v, const struct metric *m)
+{
+    const struct runs *r = &v->loop->measures.late[v->replica];
+
+    (void)m;
+    return (struct sample){runs_mean(r), r->bad_runs};
+}
+
+/* Crashed, being restarted, or on a host that is off. */
+static struct sample crashed(const struct view *v, const struct metric *m)
+{
+    const struct roster_replica *p = &v->world->roster->replica[v->subject->index];
+    sim_time down = v->loop->counts[v->replica].down;
+
+    (void)m;
+    if (p->domain != SIZE_MAX)
+        down += v->world->domain[p->domain].host->asleep;
+    return (struct sample){(double)down / 1e9 / v->seconds * 100, 1};
+}
+
+static struct sample unavailable(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    return percent_of_rounds(v, v->loop->measures.outage.bad);
+}
+
+static struct sample all_late(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    return percent_of_rounds(v, v->loop->measures.all_late);
+}
+
+static struct sample outages(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    return (struct sample){(double)v->loop->measures.outage.bad_runs / v->seconds * 3600,
+                           v->loop->measures.outage.bad_runs};
+}
+
+static struct sample outage_mean(const struct view *v, const struct metric *m)
+{
+    const struct loop_measures *l = &v->loop->measures;
+
+    (void)m;
+    return (struct sample){runs_mean(&l->outage) * (double)v->loop->loop.params->period / 1e6,
+                           l->outage.bad_runs};
+}
+
+static struct sample cost(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    if (v->loop->plant.kind == PLANT_NONE)
+        return nothing();
+    return (struct sample){v->loop->agent.cost / v->loop->agent.seconds, v->loop->measures.rounds};
+}
+
+static struct sample falls(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    if (v->loop->plant.kind == PLANT_NONE)
+        return nothing();
+    return (struct sample){(double)v->loop->agent.falls / v->loop->agent.seconds * 3600,
+                           v->loop->measures.rounds};
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define FIGURE(name_, heading_, meaning_, subjects_, estimate_, q_, of_, read_)                    \
@@ -208,6 +312,25 @@ const struct metric metrics[] = {
     PLAIN("fairness", "", "fairness",
           "Jain's index of the CPU time of the group's domains: 1 if all are equal.", GROUP,
           fairness),
+    PLAIN("unavailable", "%", "unavailable",
+          "Rounds of which no setpoint was implemented within its validity.", LOOP, unavailable),
+    PLAIN("all_late", "%", "all late",
+          "Rounds in which no replica's setpoint came within its validity.", LOOP, all_late),
+    PLAIN("outages", "1/h", "outages/h", "Runs of rounds that implemented nothing.", LOOP, outages),
+    PLAIN("outage_mean", "ms", "outage", "Their mean length.", LOOP, outage_mean),
+    PLAIN("control_cost", "1/s", "cost", "The plant's cost, by time.", LOOP, cost),
+    PLAIN("falls", "1/h", "falls/h", "Times that the plant got beyond its limit.", LOOP, falls),
+    DISTRIBUTION("service", LOOP, OF_SERVICE, service,
+                 "times from the start of a round to the implementation of its setpoint"),
+    DISTRIBUTION("gap", LOOP, OF_GAP, gap, "times between two implemented setpoints"),
+    PLAIN("late", "%", "late", "Rounds whose setpoint did not come within its validity.", REPLICA,
+          late),
+    PLAIN("lost", "%", "lost", "Rounds whose setpoint did not come at all.", REPLICA, lost),
+    PLAIN("late_run", "", "late run", "Mean length of runs of late rounds.", REPLICA, late_run),
+    PLAIN("crashed", "%", "crashed", "Time for which the replica or its host was down.", REPLICA,
+          crashed),
+    DISTRIBUTION("delay", REPLICA, OF_DELAY, delay,
+                 "delays of setpoints, from the start of their round to their arrival"),
 };
 const size_t metric_count = sizeof metrics / sizeof *metrics;
 
@@ -234,7 +357,9 @@ static void add_subject(struct layout *l, enum subject_kind kind, char *name, si
     l->subject = xrealloc(l->subject, (l->subjects + 1) * sizeof *l->subject);
     s = &l->subject[l->subjects++];
     *s = (struct subject){kind, name, index, members, l->cells, l->pools};
-    l->pools += kind == SUBJECT_CLIENT ? 2 : kind == SUBJECT_GROUP;
+    l->pools += kind == SUBJECT_CLIENT || kind == SUBJECT_LOOP     ? 2
+                : kind == SUBJECT_GROUP || kind == SUBJECT_REPLICA ? 1
+                                                                   : 0;
     for (size_t i = 0; i < metric_count; i++)
         l->cells += concerns(&metrics[i], s);
 }
@@ -251,6 +376,16 @@ static void add_group(struct layout *l, size_t g)
                     group->first + i, 1);
 }
 
+static void add_loop(struct layout *l, size_t i)
+{
+    const struct roster_loop *loop = &l->roster->loop[i];
+
+    add_subject(l, SUBJECT_LOOP, xstrdup(loop->spec->name), i, loop->replicas);
+    for (size_t k = 0; k < loop->replicas; k++)
+        add_subject(l, SUBJECT_REPLICA, xstrdup(l->roster->replica[loop->first_replica + k].name),
+                    loop->first_replica + k, 1);
+}
+
 struct layout *layout_new(const struct scenario *s, const struct roster *r)
 {
     struct layout *l = xcalloc(1, sizeof *l);
@@ -264,6 +399,8 @@ struct layout *layout_new(const struct scenario *s, const struct roster *r)
         add_subject(l, SUBJECT_HOST, xstrdup(r->host[i].name), i, r->host[i].domains);
     for (size_t i = 0; i < r->groups; i++)
         add_group(l, i);
+    for (size_t i = 0; i < r->loops; i++)
+        add_loop(l, i);
     return l;
 }
 
@@ -292,6 +429,10 @@ size_t layout_pool(const struct subject *s, enum distribution_kind of)
 {
     if (s->kind == SUBJECT_CLIENT && (of == OF_LATENCY || of == OF_INTENDED))
         return s->pool + (of == OF_INTENDED);
+    if (s->kind == SUBJECT_LOOP && (of == OF_SERVICE || of == OF_GAP))
+        return s->pool + (of == OF_GAP);
+    if (s->kind == SUBJECT_REPLICA && of == OF_DELAY)
+        return s->pool;
     return s->kind == SUBJECT_GROUP && of == OF_WAKING ? s->pool : SIZE_MAX;
 }
 
@@ -381,6 +522,11 @@ void metrics_read(const struct layout *l, const struct world *w, struct client_r
             view_group(&v);
         } else if (s->kind == SUBJECT_HOST) {
             view_host(&v);
+        } else if (s->kind == SUBJECT_LOOP) {
+            v.loop = &w->loop[s->index];
+        } else if (s->kind == SUBJECT_REPLICA) {
+            v.loop = &w->loop[l->roster->replica[s->index].loop];
+            v.replica = l->roster->replica[s->index].index;
         } else {
             view_domains(&v, s->index, 1);
         }
@@ -401,6 +547,13 @@ void metrics_distributions(const struct layout *l, const struct world *w,
             pools[layout_pool(s, OF_INTENDED)] = &merged[i].intended;
         } else if (s->kind == SUBJECT_GROUP) {
             pools[layout_pool(s, OF_WAKING)] = waking(w, s);
+        } else if (s->kind == SUBJECT_LOOP) {
+            pools[layout_pool(s, OF_SERVICE)] = &w->loop[s->index].measures.service;
+            pools[layout_pool(s, OF_GAP)] = &w->loop[s->index].measures.gap;
+        } else if (s->kind == SUBJECT_REPLICA) {
+            const struct roster_replica *p = &l->roster->replica[s->index];
+
+            pools[layout_pool(s, OF_DELAY)] = &w->loop[p->loop].measures.delay[p->index];
         }
     }
 }

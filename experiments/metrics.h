@@ -13,15 +13,23 @@
 #include "experiments/world.h"
 #include "sim/interval.h"
 
-enum subject_kind { SUBJECT_CLIENT, SUBJECT_HOST, SUBJECT_GROUP, SUBJECT_DOMAIN, SUBJECT_KINDS };
+enum subject_kind {
+    SUBJECT_CLIENT,
+    SUBJECT_HOST,
+    SUBJECT_GROUP,
+    SUBJECT_DOMAIN,
+    SUBJECT_LOOP,
+    SUBJECT_REPLICA,
+    SUBJECT_KINDS
+};
 
 extern const char *const subject_kind_names[SUBJECT_KINDS]; /* "client", "host", ... */
 
 struct subject {
     enum subject_kind kind;
     char *name;     /* "web clients' entry", "xen", "xen/hog" */
-    size_t index;   /* of the client entry, host, group or domain */
-    size_t members; /* clients or domains it stands for */
+    size_t index;   /* of the client entry, host, group, domain, loop or replica (roster.replica) */
+    size_t members; /* clients, domains or replicas it stands for */
     size_t cell;    /* its first */
     size_t pool;    /* its first pooled distribution: see layout_pool() */
 };
@@ -37,7 +45,10 @@ enum distribution_kind {
     OF_NONE,
     OF_LATENCY,  /* clients */
     OF_INTENDED, /* clients */
-    OF_WAKING    /* groups */
+    OF_WAKING,   /* groups */
+    OF_SERVICE,  /* loops: from a round's start to its implementation */
+    OF_GAP,      /* loops: between implementations */
+    OF_DELAY     /* replicas */
 };
 
 struct view;
@@ -94,6 +105,8 @@ struct view {
     struct domain_use use;
     const struct histogram *wake_to_run; /* groups; NULL: nobody woke */
     uint32_t pcpus;                      /* hosts */
+    const struct world_loop *loop;       /* loops and replicas */
+    uint32_t replica;                    /* replicas: in its loop */
 };
 
 /* All samples of a world that was closed, in the order of cells. merged[i] takes the results of all

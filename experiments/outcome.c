@@ -71,6 +71,15 @@ static void free_clients(struct client_results *c, size_t n)
     free(c);
 }
 
+static void put_rounds(FILE *out, const struct control_record *r)
+{
+    size_t n = r->end - r->first;
+
+    put_number(out, n);
+    put(out, r->delay + r->first * r->replicas, n * r->replicas * sizeof *r->delay);
+    put(out, r->accepted + r->first, n * sizeof *r->accepted);
+}
+
 void outcome_write(const struct layout *l, const struct world *w, FILE *out)
 {
     struct client_results *merged = xcalloc(l->clients, sizeof *merged);
@@ -87,6 +96,8 @@ void outcome_write(const struct layout *l, const struct world *w, FILE *out)
         put_breakdown(out, &merged[i].breakdown);
         put(out, &merged[i].counts, sizeof merged[i].counts);
     }
+    for (size_t i = 0; i < l->roster->loops; i++)
+        put_rounds(out, &w->loop[i].agent.record);
     free(pools);
     free_clients(merged, l->clients);
     free(samples);
@@ -187,6 +198,21 @@ static void get_counts(struct reader *r, struct client_counts *into)
     client_counts_add(into, &c);
 }
 
+static void get_rounds(struct reader *r, size_t replicas, struct tally_rounds *into)
+{
+    size_t n = get_number(r), bytes = n * (replicas + 1) * sizeof(sim_time);
+
+    if (r->bad || n > (size_t)(r->end - r->at) || bytes > (size_t)(r->end - r->at)) {
+        r->bad = true;
+        return;
+    }
+    into->rounds = n;
+    into->delay = xcalloc(n * replicas, sizeof *into->delay);
+    into->accepted = xcalloc(n, sizeof *into->accepted);
+    get(r, into->delay, n * replicas * sizeof *into->delay);
+    get(r, into->accepted, n * sizeof *into->accepted);
+}
+
 /* ---- tallies --------------------------------------------------------------------------------- */
 
 void tally_init(struct tally *t, const struct layout *l, size_t replications, double level)
@@ -195,6 +221,7 @@ void tally_init(struct tally *t, const struct layout *l, size_t replications, do
     t->sample = xcalloc(l->cells * replications, sizeof *t->sample);
     t->pool = xcalloc(l->pools, sizeof *t->pool);
     t->client = xcalloc(l->clients, sizeof *t->client);
+    t->loop = xcalloc(l->roster->loops * replications, sizeof *t->loop);
 }
 
 void tally_free(struct tally *t)
@@ -204,6 +231,11 @@ void tally_free(struct tally *t)
     for (size_t i = 0; t->client && i < t->layout->clients; i++)
         if (t->client[i].breakdown.cell)
             breakdown_free(&t->client[i].breakdown);
+    for (size_t i = 0; t->loop && i < t->layout->roster->loops * t->capacity; i++) {
+        free(t->loop[i].delay);
+        free(t->loop[i].accepted);
+    }
+    free(t->loop);
     free(t->pool);
     free(t->client);
     free(t->sample);
@@ -224,6 +256,8 @@ int tally_add(struct tally *t, const void *data, size_t size, struct errors *e)
         get_breakdown(&r, &t->client[i].breakdown);
         get_counts(&r, &t->client[i].counts);
     }
+    for (size_t i = 0; i < l->roster->loops && !r.bad; i++)
+        get_rounds(&r, l->roster->loop[i].replicas, &t->loop[i * t->capacity + t->count]);
     if (r.bad || r.at != r.end)
         return error_add(e, EXIT_INTERNAL, "the result of a replication is damaged");
     t->count++;

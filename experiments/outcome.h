@@ -16,6 +16,14 @@
 /* In the child. */
 void outcome_write(const struct layout *l, const struct world *w, FILE *out);
 
+/* The measured rounds of a control loop in one replication; ns from the start of the round, -1:
+ * none came. */
+struct tally_rounds {
+    size_t rounds;
+    sim_time *delay;    /* [round * replicas + replica] */
+    sim_time *accepted; /* by the masker */
+};
+
 struct tally {
     const struct layout *layout;
     double level;
@@ -25,7 +33,8 @@ struct tally {
     struct tally_client {
         struct breakdown breakdown;
         struct client_counts counts;
-    } * client; /* by client subject: merged over replications */
+    } * client;                /* by client subject: merged over replications */
+    struct tally_rounds *loop; /* [loop * capacity + replication taken] */
 };
 
 /* Room for `replications` messages. */

@@ -199,6 +199,7 @@ void world_close_loops(struct world *w)
         struct world_loop *wl = &w->loop[i];
 
         agent_close(&wl->agent, w->end);
+        loop_measures_init(&wl->measures, &wl->agent);
         for (uint32_t k = 0; k < wl->loop.replicas; k++)
             if (wl->node[k].node && wl->node[k].machine.up)
                 replica_close(&wl->node[k].node->replica, w->end);
@@ -210,6 +211,7 @@ void world_free_loops(struct world *w)
     for (size_t i = 0; i < w->roster->loops; i++) {
         struct world_loop *wl = &w->loop[i];
 
+        loop_measures_free(&wl->measures);
         if (wl->agent_there)
             agent_free(&wl->agent);
         for (uint32_t k = 0; k < wl->roster->replicas; k++)

@@ -3,6 +3,7 @@
 #ifndef HVSIM_EXPERIMENTS_WORLD_CONTROL_H
 #define HVSIM_EXPERIMENTS_WORLD_CONTROL_H
 
+#include "experiments/control_measures.h"
 #include "experiments/roster.h"
 #include "workloads/controller.h"
 
@@ -23,6 +24,7 @@ struct world_loop {
     struct machine machine;  /* of an agent on its own */
     struct world_node *node; /* by replica */
     struct replica_counts counts[CONTROL_REPLICAS];
+    struct loop_measures measures; /* once the world is closed */
 };
 
 /* Machines and who sends to whom; in world_new, after hosts and clients. */
