@@ -14,26 +14,15 @@
 
 #define RTO_MAX (120 * NS_PER_S) /* Linux: TCP_RTO_MAX */
 
-enum { CONNECTIONS_MAX = 65536, DEPTH_MAX = 64 };
-
-/* One stream for each thing that is drawn. */
-struct streams {
-    struct rng think, slack, demand, request, reply, send, receive, phantom;
-};
-
-/* A request from its birth on. */
-struct request {
-    sim_time intended;
-    sim_time send_delay, receive_delay, demand;
-    uint32_t bytes, reply;
-    bool recorded;
-};
+enum { CONNECTIONS_MAX = 65536, DEPTH_MAX = 64, TARGETS_MAX = 64, BACKLOG_FIRST = 64 };
 
 /* A request that was sent and is not answered yet. */
 struct pending {
     struct request request;
     uint64_t number;
     sim_time send, first_wire, wire, due;
+    uint64_t answered; /* targets that have, as bits */
+    uint32_t replies;
     uint32_t tries; /* retransmissions so far */
     bool used;
 };
@@ -49,74 +38,48 @@ struct connection {
     uint32_t outstanding;    /* used entries of pending, and `next` while `send` is armed */
     uint32_t free_next;      /* open loop: next in the list of free connections */
     bool free;
-    struct streams streams; /* closed loop */
+    struct request_streams streams; /* closed loop */
 };
 
 #define NOBODY UINT32_MAX
 
+struct target {
+    struct machine *server;
+    uint32_t address, first_slot;
+};
+
 struct client {
+    struct client_endpoint endpoint; /* first: see client_of() */
     struct client_host *host;
     struct client_params params;
     char *entity;
     uint64_t seed, replication;
-    uint32_t endpoint, connections, depth;
-    struct machine *server;
-    uint32_t address, first_slot;
+    uint32_t connections, depth;
+    struct target target[TARGETS_MAX];
+    uint32_t targets, wait_for;
     struct connection *connection;
     struct pending *pending;
+    struct request *slots; /* memory of the legs of all but the backlog */
     struct client_results results;
 
     /* Open loop. */
     struct arrival arrival;
     struct timer arrives;
     struct request born; /* what `arrives` brings */
-    struct streams streams;
+    struct request_streams streams;
     sim_time arrival_date, wire_date; /* of `born`; of the last one sent */
     uint32_t free_first, free_last;
     struct request *backlog; /* a ring */
-    uint32_t backlog_first, backlog_count;
-};
-
-struct client_host {
-    struct machine *machine;
-    struct client **client;
-    uint32_t clients;
+    uint32_t backlog_first, backlog_count, backlog_capacity;
 };
 
 /* ---- births ---------------------------------------------------------------------------------- */
 
-static void streams_init(struct streams *s, uint64_t seed, uint64_t replication, const char *entity)
+static void bear(struct client *c, struct request *q, struct request_streams *s, sim_time intended)
 {
-    rng_init(&s->think, seed, replication, entity, "think time");
-    rng_init(&s->slack, seed, replication, entity, "timer slack");
-    rng_init(&s->demand, seed, replication, entity, "demand");
-    rng_init(&s->request, seed, replication, entity, "request size");
-    rng_init(&s->reply, seed, replication, entity, "reply size");
-    rng_init(&s->send, seed, replication, entity, "send delay");
-    rng_init(&s->receive, seed, replication, entity, "receive delay");
-    rng_init(&s->phantom, seed, replication, entity, "phantom think time");
-}
-
-static uint32_t draw_bytes(const struct distribution *d, struct rng *r)
-{
-    double x = dist_draw(d, r);
-
-    if (!(x > 1))
-        return 1;
-    return x < PACKET_BYTES_MAX ? (uint32_t)(x + 0.5) : PACKET_BYTES_MAX;
-}
-
-static void bear(struct client *c, struct request *q, struct streams *s, sim_time intended)
-{
-    const struct client_params *p = &c->params;
-
+    request_bear(q, &c->params.request, s, c->targets);
     q->intended = intended;
     q->recorded = intended >= c->results.from && intended < c->results.until;
-    q->demand = dist_draw_time(&p->demand, &s->demand);
-    q->bytes = draw_bytes(&p->request, &s->request);
-    q->reply = draw_bytes(&p->reply, &s->reply);
-    q->send_delay = dist_draw_time(&p->send, &s->send);
-    q->receive_delay = dist_draw_time(&p->receive, &s->receive);
 }
 
 static sim_time think(const struct client *c, struct rng *think, struct rng *slack)
@@ -148,27 +111,38 @@ static void await(struct connection *k, struct pending *w, sim_time now)
         queue_arm(&k->client->host->machine->queue, &k->again, w->due);
 }
 
-static void to_wire(struct connection *k, struct pending *w, sim_time now)
+static void to_target(struct connection *k, const struct pending *w, uint32_t target, sim_time now)
 {
     struct client *c = k->client;
-    struct packet *p = packet_new(c->host->machine, c->server);
+    const struct target *t = &c->target[target];
+    const struct request_leg *leg = &w->request.leg[target];
+    struct packet *p = packet_new(c->host->machine, t->server);
 
-    w->wire = now;
     p->kind = PACKET_REQUEST;
     p->flags =
-        (uint16_t)((w->request.recorded ? PACKET_RECORDED : 0) | (w->tries ? PACKET_AGAIN : 0));
+        (uint16_t)(target << PACKET_TARGET_SHIFT | (w->request.recorded ? PACKET_RECORDED : 0) |
+                   (w->tries ? PACKET_AGAIN : 0));
     p->id = w->number;
-    p->a = c->address;
-    p->b = net_address(c->endpoint, (uint32_t)(k - c->connection));
-    p->bytes = w->request.bytes;
+    p->a = t->address;
+    p->b = net_address(c->endpoint.number, (uint32_t)(k - c->connection));
+    p->bytes = leg->bytes;
     p->stamp[HOP_INTENDED] = w->request.intended;
     p->stamp[HOP_SEND] = w->send;
     p->stamp[HOP_WIRE] = now;
-    p->value[VALUE_DEMAND] = w->request.demand;
-    p->value[VALUE_REPLY] = w->request.reply;
-    p->value[VALUE_SLOT] = c->first_slot + (k - c->connection);
+    p->value[VALUE_DEMAND] = leg->demand;
+    p->value[VALUE_REPLY] = leg->reply;
+    p->value[VALUE_SLOT] = t->first_slot + (k - c->connection);
     p->value[VALUE_LOST] = now - w->first_wire;
     packet_send(p);
+}
+
+/* To all targets that have not answered. */
+static void to_wire(struct connection *k, struct pending *w, sim_time now)
+{
+    w->wire = now;
+    for (uint32_t i = 0; i < k->client->targets; i++)
+        if (!(w->answered >> i & 1))
+            to_target(k, w, i, now);
     await(k, w, now);
 }
 
@@ -187,11 +161,13 @@ static void send_request(struct connection *k, const struct request *q, sim_time
     struct client *c = k->client;
     struct pending *w = free_pending(k);
 
-    *w = (struct pending){.request = *q,
-                          .number = ++k->number,
-                          .send = now - q->send_delay,
-                          .first_wire = now,
-                          .used = true};
+    request_copy(&w->request, q, c->targets);
+    w->number = ++k->number;
+    w->send = now - q->send_delay;
+    w->first_wire = now;
+    w->answered = 0;
+    w->replies = w->tries = 0;
+    w->used = true;
     c->results.counts.sent++;
     c->results.counts.recorded_sent += q->recorded;
     to_wire(k, w, now);
@@ -236,12 +212,59 @@ static void serve_backlog(struct client *c, sim_time from)
 
         if (!k)
             return;
-        k->next = c->backlog[c->backlog_first];
-        c->backlog_first = (c->backlog_first + 1) % (uint32_t)c->params.backlog;
+        request_copy(&k->next, &c->backlog[c->backlog_first], c->targets);
+        c->backlog_first = (c->backlog_first + 1) % c->backlog_capacity;
         c->backlog_count--;
         k->outstanding++;
         queue_arm(&c->host->machine->queue, &k->send, from + k->next.send_delay);
     }
+}
+
+static struct request *new_requests(uint32_t n, uint32_t legs)
+{
+    struct request *q = xcalloc(n, sizeof *q);
+    struct request_leg *leg = xcalloc((size_t)n * legs, sizeof *leg);
+
+    for (uint32_t i = 0; i < n; i++)
+        q[i].leg = leg + (size_t)i * legs;
+    return q;
+}
+
+static void free_requests(struct request *q)
+{
+    if (q)
+        free(q->leg);
+    free(q);
+}
+
+/* The ring is full but may be longer. */
+static void grow_backlog(struct client *c)
+{
+    uint32_t capacity = c->backlog_capacity ? 2 * c->backlog_capacity : BACKLOG_FIRST;
+    struct request *longer;
+
+    if (capacity > c->params.backlog)
+        capacity = (uint32_t)c->params.backlog;
+    longer = new_requests(capacity, c->targets);
+    for (uint32_t i = 0; i < c->backlog_count; i++)
+        request_copy(&longer[i], &c->backlog[(c->backlog_first + i) % c->backlog_capacity],
+                     c->targets);
+    free_requests(c->backlog);
+    c->backlog = longer;
+    c->backlog_first = 0;
+    c->backlog_capacity = capacity;
+}
+
+static void to_backlog(struct client *c, const struct request *q)
+{
+    if (c->backlog_count >= c->params.backlog) {
+        c->results.counts.refused++;
+        return;
+    }
+    if (c->backlog_count == c->backlog_capacity)
+        grow_backlog(c);
+    request_copy(&c->backlog[(c->backlog_first + c->backlog_count++) % c->backlog_capacity], q,
+                 c->targets);
 }
 
 static void next_arrival(struct client *c)
@@ -268,10 +291,8 @@ static void arrives(struct timer *t, sim_time now)
         k->outstanding++;
         send_request(k, &c->born, now);
         make_free(k);
-    } else if (c->backlog_count < c->params.backlog) {
-        c->backlog[(c->backlog_first + c->backlog_count++) % (uint32_t)c->params.backlog] = c->born;
     } else {
-        c->results.counts.refused++;
+        to_backlog(c, &c->born);
     }
     next_arrival(c);
 }
@@ -399,18 +420,18 @@ static struct pending *find_pending(const struct connection *k, uint64_t number)
     return NULL;
 }
 
-static void reply(struct connection *k, struct packet *p, sim_time now)
+/* An answer that nobody waits for. */
+static void too_much(struct client *c, struct packet *p)
+{
+    c->results.counts.duplicates++;
+    packet_free(p);
+}
+
+static void complete(struct connection *k, struct pending *w, struct packet *p, sim_time now)
 {
     struct client *c = k->client;
-    struct pending *w = find_pending(k, p->id);
-    sim_time done;
+    sim_time done = now + w->request.receive_delay;
 
-    if (!w) {
-        c->results.counts.duplicates++;
-        packet_free(p);
-        return;
-    }
-    done = now + w->request.receive_delay;
     hop_stamp(p, HOP_BACK, now);
     hop_stamp(p, HOP_DONE, done);
     c->results.counts.completed++;
@@ -422,30 +443,39 @@ static void reply(struct connection *k, struct packet *p, sim_time now)
     go_on(k, done);
 }
 
-static void arrival(struct machine *m, struct packet *p)
+static void reply(struct connection *k, struct packet *p, sim_time now)
 {
-    struct client_host *ch = m->model;
-    uint32_t endpoint = address_endpoint(p->a), port = address_port(p->a);
+    struct pending *w = find_pending(k, p->id);
+    uint64_t target = UINT64_C(1) << (p->flags >> PACKET_TARGET_SHIFT) % TARGETS_MAX;
 
-    if (p->kind == PACKET_REPLY && endpoint < ch->clients &&
-        port < ch->client[endpoint]->connections)
-        reply(&ch->client[endpoint]->connection[port], p, machine_now(m));
+    if (!w || w->answered & target) {
+        too_much(k->client, p);
+        return;
+    }
+    w->answered |= target;
+    if (++w->replies < k->client->wait_for)
+        packet_free(p);
+    else
+        complete(k, w, p, now);
+}
+
+static struct client *client_of(struct client_endpoint *e)
+{
+    return (struct client *)(void *)e;
+}
+
+static void arrival(struct client_endpoint *e, struct packet *p, sim_time now)
+{
+    struct client *c = client_of(e);
+    uint32_t port = address_port(p->a);
+
+    if (p->kind == PACKET_REPLY && port < c->connections)
+        reply(&c->connection[port], p, now);
     else
         packet_free(p);
 }
 
-const struct machine_ops client_machine_ops = {.arrival = arrival};
-
 /* ---- building -------------------------------------------------------------------------------- */
-
-struct client_host *client_host_new(struct machine *m)
-{
-    struct client_host *ch = xcalloc(1, sizeof *ch);
-
-    ch->machine = m;
-    m->model = ch;
-    return ch;
-}
 
 static void init_connection(struct client *c, uint32_t i, uint64_t seed, uint64_t replication)
 {
@@ -457,8 +487,23 @@ static void init_connection(struct client *c, uint32_t i, uint64_t seed, uint64_
     timer_init(&k->send, send_next);
     timer_init(&k->again, look_again);
     if (c->params.loop == LOOP_CLOSED)
-        streams_init(&k->streams, seed, replication, entity);
+        request_streams_init(&k->streams, seed, replication, entity);
     free(entity);
+}
+
+static void client_free(struct client_endpoint *e)
+{
+    struct client *c = client_of(e);
+
+    histogram_free(&c->results.latency);
+    histogram_free(&c->results.intended);
+    breakdown_free(&c->results.breakdown);
+    free_requests(c->backlog);
+    free_requests(c->slots);
+    free(c->connection);
+    free(c->pending);
+    free(c->entity);
+    free(c);
 }
 
 struct client *client_new(struct client_host *ch, const struct client_params *params,
@@ -473,7 +518,6 @@ struct client *client_new(struct client_host *ch, const struct client_params *pa
     c->entity = xstrdup(entity);
     c->seed = seed;
     c->replication = replication;
-    c->endpoint = ch->clients;
     c->connections = (uint32_t)params->connections;
     c->depth = open ? (uint32_t)params->depth : 1;
     BUG_ON(c->depth < 1 || c->depth > DEPTH_MAX);
@@ -484,48 +528,43 @@ struct client *client_new(struct client_host *ch, const struct client_params *pa
     c->free_first = NOBODY;
     timer_init(&c->arrives, arrives);
     if (open) {
-        c->backlog = xcalloc((size_t)params->backlog, sizeof *c->backlog);
-        streams_init(&c->streams, seed, replication, c->entity);
+        request_streams_init(&c->streams, seed, replication, c->entity);
     }
     histogram_init(&c->results.latency, HISTOGRAM_3_DIGITS);
     histogram_init(&c->results.intended, HISTOGRAM_3_DIGITS);
     breakdown_init(&c->results.breakdown);
-    ch->client = xrealloc(ch->client, (ch->clients + 1) * sizeof(struct client *));
-    ch->client[ch->clients++] = c;
+    c->endpoint.arrival = arrival;
+    c->endpoint.release = client_free;
+    client_host_add(ch, &c->endpoint);
     return c;
-}
-
-static void client_free(struct client *c)
-{
-    histogram_free(&c->results.latency);
-    histogram_free(&c->results.intended);
-    breakdown_free(&c->results.breakdown);
-    free(c->backlog);
-    free(c->connection);
-    free(c->pending);
-    free(c->entity);
-    free(c);
-}
-
-void client_host_free(struct client_host *ch)
-{
-    for (uint32_t i = 0; i < ch->clients; i++)
-        client_free(ch->client[i]);
-    free(ch->client);
-    free(ch);
 }
 
 void client_target(struct client *c, struct machine *server, uint32_t endpoint, uint16_t port,
                    uint32_t first_slot)
 {
-    c->server = server;
-    c->address = net_address(endpoint, port);
-    c->first_slot = first_slot;
+    BUG_ON(c->targets == TARGETS_MAX);
+    c->target[c->targets++] = (struct target){
+        .server = server, .address = net_address(endpoint, port), .first_slot = first_slot};
+}
+
+/* Give every request that is held somewhere its legs. */
+static void make_legs(struct client *c)
+{
+    uint32_t pending = c->connections * c->depth;
+
+    c->slots = new_requests(pending + c->connections + 1, c->targets);
+    for (uint32_t i = 0; i < pending; i++)
+        c->pending[i].request.leg = c->slots[i].leg;
+    for (uint32_t i = 0; i < c->connections; i++)
+        c->connection[i].next.leg = c->slots[pending + i].leg;
+    c->born.leg = c->slots[pending + c->connections].leg;
 }
 
 void client_start(struct client *c, sim_time start, sim_time from, sim_time until)
 {
-    BUG_ON(!c->server);
+    BUG_ON(!c->targets || c->params.wait_for > c->targets);
+    c->wait_for = c->params.wait_for ? (uint32_t)c->params.wait_for : c->targets;
+    make_legs(c);
     c->results.from = from;
     c->results.until = until;
     for (uint32_t i = 0; i < c->connections; i++) {
@@ -595,20 +634,29 @@ static const struct param client_rows[] = {
      .max = "10000000",
      .meaning = "Open loop: requests that wait for a connection; further ones are refused.",
      .status = STATUS_ASSUMED},
-    {PARAM("demand", CUSTOM, struct client_params, demand), .type = &dist_time_type, .def = "60us",
-     .meaning = "CPU time that a request demands of the server.",
+    {PARAM("demand", CUSTOM, struct client_params, request.demand), .type = &dist_time_type,
+     .def = "60us", .meaning = "CPU time that a request demands of the server.",
      .source = "assumed, with the other defaults for a median of 185 us on an idle host as in "
                "TerrierTail's raw RPC logs",
      .status = STATUS_ASSUMED},
-    {PARAM("request", CUSTOM, struct client_params, request), .type = &dist_size_type,
+    {PARAM("request", CUSTOM, struct client_params, request.request), .type = &dist_size_type,
      .def = "128B", .meaning = "Bytes of a request on the wire, all headers included.",
      .status = STATUS_ASSUMED},
-    {PARAM("reply", CUSTOM, struct client_params, reply), .type = &dist_size_type, .def = "128B",
-     .meaning = "Bytes of a reply on the wire, all headers included.", .status = STATUS_ASSUMED},
-    {PARAM("send", CUSTOM, struct client_params, send), .type = &dist_time_type, .def = "15us",
-     .meaning = "The client's own way from the program to the wire.", .status = STATUS_ASSUMED},
-    {PARAM("receive", CUSTOM, struct client_params, receive), .type = &dist_time_type,
+    {PARAM("reply", CUSTOM, struct client_params, request.reply), .type = &dist_size_type,
+     .def = "128B", .meaning = "Bytes of a reply on the wire, all headers included.",
+     .status = STATUS_ASSUMED},
+    {PARAM("send", CUSTOM, struct client_params, request.send), .type = &dist_time_type,
+     .def = "15us", .meaning = "The client's own way from the program to the wire.",
+     .status = STATUS_ASSUMED},
+    {PARAM("receive", CUSTOM, struct client_params, request.receive), .type = &dist_time_type,
      .def = "25us", .meaning = "The client's own way from the wire to the program.",
+     .status = STATUS_ASSUMED},
+    {PARAM("memcached", POINTER, struct client_params, request.memcached), .optional = true,
+     .table = &memcached_mix_table,
+     .meaning = "Requests as those of memcached's clients, instead of demand, request and reply."},
+    {PARAM("wait_for", INTEGER, struct client_params, wait_for), .def = "all", .min = "1",
+     .max = "64", .word = "all", .word_value = 0,
+     .meaning = "Fan-out: replies that complete a request to several servers.",
      .status = STATUS_ASSUMED},
     {PARAM("timeout", DURATION, struct client_params, timeout), .def = "200ms", .min = "1ms",
      .max = "2min", .word = "never", .word_value = 0,

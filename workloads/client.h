@@ -33,8 +33,8 @@
  * counted, and recorded in neither histogram. Memory is bounded: an open loop keeps at most
  * `backlog` waiting requests, further ones are counted as refused.
  *
- * Draws are made at a request's birth from streams keyed by (seed, replication, entity/connection,
- * purpose): same requests under every scheduler.
+ * Draws are made at a request's birth (workloads/request.h) from streams keyed by (seed,
+ * replication, entity/connection, purpose): same requests under every scheduler.
  */
 #ifndef HVSIM_WORKLOADS_CLIENT_H
 #define HVSIM_WORKLOADS_CLIENT_H
@@ -43,30 +43,32 @@
 #include "sim/histogram.h"
 #include "workloads/arrival.h"
 #include "workloads/breakdown.h"
+#include "workloads/client_host.h"
+#include "workloads/request.h"
 
 enum client_loop { LOOP_CLOSED, LOOP_OPEN };
 
 struct client_params {
     int loop; /* enum client_loop */
     int64_t connections;
-    struct distribution think;          /* closed: ns */
-    struct distribution slack;          /* closed: lateness of the timer, ns */
-    sim_time unhindered;                /* closed: what a reply takes on an idle host */
-    struct arrival_process arrivals;    /* open */
-    int64_t depth;                      /* open: outstanding requests of a connection */
-    int64_t backlog;                    /* open: requests waiting for a connection */
-    struct distribution demand;         /* CPU time of the service, ns */
-    struct distribution request, reply; /* bytes on the wire, framing included */
-    struct distribution send, receive; /* the client's own delays: program to NIC, NIC to program */
-    sim_time timeout;                  /* 0: wait for ever */
+    struct distribution think;       /* closed: ns */
+    struct distribution slack;       /* closed: lateness of the timer, ns */
+    sim_time unhindered;             /* closed: what a reply takes on an idle host */
+    struct arrival_process arrivals; /* open */
+    int64_t depth;                   /* open: outstanding requests of a connection */
+    int64_t backlog;                 /* open: requests waiting for a connection */
+    struct request_params request;
+    int64_t wait_for; /* fan-out: replies that complete a request; 0: all */
+    sim_time timeout; /* 0: wait for ever */
     int64_t retries;
 };
 extern const struct param_table client_table;
 
 struct client_counts {
     uint64_t sent, completed, failed;
-    uint64_t refused;                   /* the backlog was full */
-    uint64_t retransmitted, duplicates; /* copies sent; answers that came again or too late */
+    uint64_t refused;       /* the backlog was full */
+    uint64_t retransmitted; /* copies sent */
+    uint64_t duplicates;    /* answers that came again, or later than was waited for */
     /* Of the requests that were meant to be sent within the recorded time: */
     uint64_t recorded_sent, recorded, recorded_failed; /* sent; completed; failed */
     uint64_t phantoms; /* entries of `intended` that no request stands behind */
@@ -79,19 +81,15 @@ struct client_results {
     sim_time from, until; /* recorded time */
 };
 
-struct client_host;
 struct client;
 
-struct client_host *client_host_new(struct machine *m); /* becomes m->model */
-void client_host_free(struct client_host *ch);          /* and its clients */
-extern const struct machine_ops client_machine_ops;
-
-/* A client of that machine; its endpoint there is its number. params is copied (distributions by
+/* A client of that machine. params is copied (distributions by
  * reference: the caller keeps them). entity is copied. */
 struct client *client_new(struct client_host *ch, const struct client_params *params,
                           const char *entity, uint64_t seed, uint64_t replication);
 
-/* Where its requests go. */
+/* Where its requests go. Called more than once, a request goes to each target at once, with a
+ * demand and sizes of its own (fan-out), and is complete with the reply number `wait_for`. */
 void client_target(struct client *c, struct machine *server, uint32_t endpoint, uint16_t port,
                    uint32_t first_slot);
 

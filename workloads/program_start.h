@@ -21,7 +21,10 @@ static inline void thread_join(struct thread *first, struct thread *t)
 }
 
 struct thread *rpc_start(const void *params, const struct program_site *site);
-struct program_counts rpc_counts(const struct thread *first);
+struct thread *memcached_start(const void *params, const struct program_site *site);
+
+struct thread *job_start(const void *params, const struct program_site *site);
+struct program_counts job_counts(const struct thread *first);
 
 struct thread *lookbusy_start(const void *params, const struct program_site *site);
 struct program_counts lookbusy_counts(const struct thread *first);

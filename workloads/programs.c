@@ -2,8 +2,10 @@
 #include "workloads/programs.h"
 
 #include "workloads/controller.h"
+#include "workloads/job.h"
 #include "workloads/lookbusy.h"
-#include "workloads/program_start.h"
+#include "workloads/memcached.h"
+#include "workloads/request_server.h"
 #include "workloads/rpc.h"
 #include "workloads/synthetic.h"
 
@@ -23,7 +25,9 @@ static const struct row rows[] = {
     {&program_periodic, NULL, NULL, false},
     {&program_yielder, NULL, NULL, false},
     {&program_lookbusy, lookbusy_start, lookbusy_counts, false},
-    {&program_rpc, rpc_start, rpc_counts, true},
+    {&program_job, job_start, job_counts, false},
+    {&program_rpc, rpc_start, request_server_counts, true},
+    {&program_memcached, memcached_start, request_server_counts, true},
     {&program_controller, controller_start, controller_counts, false},
 };
 enum { ROWS = sizeof rows / sizeof *rows };

@@ -28,8 +28,8 @@ struct program_site {
     uint8_t priority;
     const char *entity; /* key of its random streams: "xen1/vm3/rpc"; kept by reference */
     uint64_t seed, replication;
-    struct stack *stack;  /* of the guest; NULL: no network */
-    uint32_t connections; /* that clients will make to it, all together */
+    struct stack *stack;                   /* of the guest; NULL: no network */
+    uint32_t connections;                  /* that clients will make to it, all together */
     const struct controller_site *control; /* the loop it is a controller of; NULL: none */
 };
 
@@ -42,7 +42,8 @@ struct thread *program_start(const struct program *p, const void *params,
 struct program_counts {
     uint64_t served;   /* requests */
     uint64_t jobs;     /* pieces of work completed (bursts, jobs) */
-    sim_time finished; /* date at which it ended, 0: not yet, or never */
+    sim_time finished; /* date at which the last job ended, 0: none has */
+    sim_time job_time; /* wall time of all of them */
 };
 struct program_counts program_counts(const struct thread *first);
 

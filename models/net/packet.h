@@ -32,6 +32,8 @@ enum packet_kind {
 enum packet_flag {
     PACKET_RECORDED = 1, /* sent within the time that is measured */
     PACKET_AGAIN = 2,    /* a retransmission */
+    /* The upper byte is the number of the target, of a request to several servers. */
+    PACKET_TARGET_SHIFT = 8,
 };
 
 /* X(name, what has just happened) */

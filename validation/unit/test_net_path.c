@@ -3,7 +3,7 @@
  * The packet path of a Xen host, from a client and back: costs add up, queues have bounds, events
  * coalesce, nothing is lost unaccounted, and waiting is told apart from work.
  */
-#include "net_world.h"
+#include "validation/unit/net_world.h"
 
 #include <check.h>
 
@@ -596,6 +596,82 @@ START_TEST(test_refused)
 }
 END_TEST
 
+/* ---- fan-out, memcached ---------------------------------------------------------------------- */
+
+/* Three leaves on pCPUs of their own: the query takes as long as the slowest it waits for. */
+static void fan_out(const char *wait_for, sim_time expected)
+{
+    const char *demands = "{\"type\": \"empirical\", \"points\": [[0, \"100us\"], [1, \"900us\"]]}";
+    char *text =
+        xasprintf("{\"think\": \"2ms\", \"slack\": \"0\", \"demand\": %s, \"wait_for\": %s}",
+                  demands, wait_for);
+    const struct client_results *r;
+
+    world_init(&w, true, "credit", 4);
+    world_dom0(&w, 1);
+    for (int i = 0; i < 3; i++) {
+        server = world_guest(&w, 1);
+        world_program(server, w.guest[i], "rpc", "{\"threads\": 1}", 1);
+        if (i == 0)
+            client = world_client(&w, &params, text, "client", server, RPC_PORT);
+        else
+            client_target(client, &w.xen, server->endpoint, RPC_PORT, 0);
+    }
+    spy();
+    run(20 * NS_PER_S);
+    free(text);
+    r = client_results(client);
+    ck_assert_uint_eq(r->counts.sent, r->counts.completed + client_outstanding(client));
+    ck_assert_int_gt((sim_time)histogram_mean(&r->latency), expected - 10 * NS_PER_US);
+    ck_assert_int_lt((sim_time)histogram_mean(&r->latency), expected + 10 * NS_PER_US);
+}
+
+/* Uniform on 100..900 us: the mean of the k-th of three is 100 + 800 k / 4; the client's own delays
+ * and the wire add 60 us. */
+START_TEST(test_fan_out_all)
+{
+    fan_out("\"all\"", 760 * NS_PER_US);
+    ck_assert_uint_eq(client_results(client)->counts.duplicates, 0);
+}
+END_TEST
+
+START_TEST(test_fan_out_some)
+{
+    fan_out("2", 560 * NS_PER_US);
+    ck_assert_uint_gt(client_results(client)->counts.duplicates, 5000);
+}
+END_TEST
+
+START_TEST(test_memcached)
+{
+    const struct client_results *r;
+    uint32_t large = 0;
+
+    world_init(&w, false, "credit", 2);
+    world_dom0(&w, 1);
+    server = world_guest(&w, 1);
+    world_program(server, w.guest[0], "memcached", "{}", 16);
+    client = world_client(&w, &params,
+                          "{\"loop\": \"open\", \"connections\": 16, \"memcached\": {\"sets\": "
+                          "\"50%\"}, \"arrivals\": \"poisson(5000/s)\"}",
+                          "client", server, 11211);
+    spy();
+    run(NS_PER_S);
+    r = client_results(client);
+    ck_assert_uint_gt(r->counts.completed, 4800);
+    for (uint32_t i = 0; i < 64; i++) {
+        const struct packet *p = &seen.requests[i];
+        bool set = p->value[VALUE_REPLY] == 98;
+
+        ck_assert_int_ge(p->value[VALUE_DEMAND], set ? 3000 : 2000);
+        ck_assert_uint_ge(p->bytes, 97);
+        large += set;
+    }
+    ck_assert_uint_gt(large, 20);
+    ck_assert_uint_lt(large, 44);
+}
+END_TEST
+
 /* ---- echo, dom0's own sockets ---------------------------------------------------------------- */
 
 START_TEST(test_ping)
@@ -705,6 +781,9 @@ Suite *suite_net_path(void)
         test_dom0_serves,
         test_threads_on_several_vcpus,
         test_several_queues,
+        test_fan_out_all,
+        test_fan_out_some,
+        test_memcached,
     };
     Suite *s = suite_create("net_path");
     TCase *tc = tcase_create("path");

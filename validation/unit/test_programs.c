@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Programs in guests, alone on a pCPU: how much they compute and when; threads of one guest. */
-#include "net_world.h"
+#include "validation/unit/net_world.h"
 
 #include <check.h>
 
@@ -197,12 +197,44 @@ START_TEST(test_kernel_costs)
 }
 END_TEST
 
+START_TEST(test_job)
+{
+    struct thread *t = start("job", "{\"work\": \"300ms\"}", 1);
+
+    start("hog", "{}", 1);
+    run(2 * NS_PER_S);
+    ck_assert_int_eq(ran(0), 300 * NS_PER_MS);
+    ck_assert_uint_eq(program_counts(t).jobs, 1);
+    /* with half a pCPU, in turns of 30 ms */
+    ck_assert_int_ge(program_counts(t).finished, 540 * NS_PER_MS);
+    ck_assert_int_le(program_counts(t).finished, 660 * NS_PER_MS);
+}
+END_TEST
+
+/* Threads that are done with a job wait for the others before they begin the next. */
+START_TEST(test_job_again)
+{
+    struct thread *t;
+
+    teardown();
+    world_init(&w, true, "credit", 2);
+    world_dom0(&w, 1);
+    t = start("job", "{\"work\": \"30ms\", \"threads\": 3, \"repeat\": true}", 2);
+    run(NS_PER_S);
+    /* two threads on one vCPU, one on the other: 20 ms a job */
+    ck_assert_uint_ge(program_counts(t).jobs, 49);
+    ck_assert_uint_le(program_counts(t).jobs, 50);
+    ck_assert_int_eq(program_counts(t).job_time, (sim_time)program_counts(t).jobs * 20 * NS_PER_MS);
+}
+END_TEST
+
 Suite *suite_programs(void)
 {
     const TTest *const tests[] = {
-        test_lookbusy_alone,    test_lookbusy_phase, test_lookbusy_held_up,  test_lookbusy_feedback,
-        test_lookbusy_full,     test_lookbusy_small, test_lookbusy_overload, test_threads_share,
-        test_wake_across_vcpus, test_kernel_costs};
+        test_lookbusy_alone,    test_lookbusy_phase,    test_lookbusy_held_up,
+        test_lookbusy_feedback, test_lookbusy_full,     test_lookbusy_small,
+        test_lookbusy_overload, test_threads_share,     test_job,
+        test_job_again,         test_wake_across_vcpus, test_kernel_costs};
     Suite *s = suite_create("programs");
     TCase *tc = tcase_create("programs");
 
