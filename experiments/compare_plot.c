@@ -4,13 +4,9 @@
  * and gnuplot's script stay beside it, to be changed and drawn again.
  */
 #include "experiments/compare.h"
-#include "experiments/results.h"
-#include "sim/output.h"
+#include "experiments/gnuplot.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 struct plot {
     const struct study *study;
@@ -53,18 +49,6 @@ static void write_data(const void *ctx, FILE *out)
     }
 }
 
-/* A text in gnuplot's single quotes. */
-static void put_quoted(const char *text, FILE *out)
-{
-    fputc('\'', out);
-    for (; *text; text++) {
-        if (*text == '\'')
-            fputc('\'', out);
-        fputc(*text, out);
-    }
-    fputc('\'', out);
-}
-
 static void write_script(const void *ctx, FILE *out)
 {
     const struct plot *p = ctx;
@@ -84,70 +68,19 @@ static void write_script(const void *ctx, FILE *out)
             "set key bottom left\n"
             "set title ",
             p->base, p->base, p->base, p->base);
-    put_quoted(*title ? title : p->client->name, out);
+    gnuplot_quote(*title ? title : p->client->name, out);
     fputs(" noenhanced\n", out);
     for (int picture = 0; picture < 2; picture++) {
-        fprintf(out, "set terminal %s\nset output '%s.%s'\nplot ",
-                picture ? "pngcairo size 900,600" : "svg size 900,600 background 'white'", p->base,
-                picture ? "png" : "svg");
+        gnuplot_terminal(picture, p->base, out);
+        fputs("plot ", out);
         for (size_t i = 0; i < p->study->variants; i++) {
             fprintf(out, "%s'%s.dat' index %zu with steps linewidth 2 title ",
                     i ? ", \\\n     " : "", p->base, i);
-            put_quoted(p->study->variant[i].label, out);
+            gnuplot_quote(p->study->variant[i].label, out);
             fputs(" noenhanced", out);
         }
         fputs("\nunset output\n", out);
     }
-}
-
-/* gnuplot in that directory. 0, or -1 when it is not there or fails. */
-static int run_gnuplot(const char *dir, const char *script)
-{
-    pid_t child;
-    int status;
-
-    fflush(NULL);
-    child = fork();
-    if (child < 0)
-        return -1;
-    if (child == 0) {
-        if (chdir(dir) == 0 && freopen("/dev/null", "w", stderr))
-            execlp("gnuplot", "gnuplot", script, (char *)NULL);
-        _exit(127);
-    }
-    while (waitpid(child, &status, 0) < 0)
-        ;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
-}
-
-static void remove_pictures(const char *dir, const char *base)
-{
-    static const char *const suffixes[] = {".svg", ".png"};
-
-    for (size_t i = 0; i < 2; i++) {
-        char *name = xasprintf("%s%s", base, suffixes[i]), *path = output_path(dir, name);
-
-        unlink(path);
-        free(path);
-        free(name);
-    }
-}
-
-static void draw(const struct plot *p, const char *dir, bool quiet, struct errors *e)
-{
-    char *data = xasprintf("%s.dat", p->base), *script = xasprintf("%s.gp", p->base);
-
-    if (!results_file(dir, data, write_data, p, e) &&
-        !results_file(dir, script, write_script, p, e) && run_gnuplot(dir, script)) {
-        remove_pictures(dir, p->base);
-        if (!quiet)
-            fprintf(stderr,
-                    "No picture: gnuplot is not there or failed. `gnuplot %s` in %s draws "
-                    "it.\n",
-                    script, dir);
-    }
-    free(data);
-    free(script);
 }
 
 int compare_plot(const struct study *s, const char *dir, bool quiet, struct errors *e)
@@ -160,7 +93,7 @@ int compare_plot(const struct study *s, const char *dir, bool quiet, struct erro
         struct plot p = {s, &l->subject[i], base};
 
         if (latency(&s->variant[0], &l->subject[i]))
-            draw(&p, dir, quiet, e);
+            gnuplot_picture(dir, base, write_data, write_script, &p, quiet, e);
         free(base);
     }
     return e->count > before ? -1 : 0;

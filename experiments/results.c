@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/results.h"
 
+#include "experiments/control_report.h"
+
 #include "sim/output.h"
 #include "sim/random.h"
 #include "sim/simgrid.h"
@@ -130,10 +132,7 @@ static void put_subject(const struct variant *v, size_t index, struct json_write
 
 void results_put_variant(const struct study *s, const struct variant *v, struct json_writer *w)
 {
-    size_t lost = 0;
-
-    for (size_t i = 0; i < s->losses; i++)
-        lost += &s->variant[s->lost[i].variant] == v;
+    (void)s;
     json_put_integer(w, "seed", v->scenario->seed);
     json_put_integer(w, "replications", (int64_t)v->tally.count);
     json_put_quantity(w, "confidence", QUANTITY_PERCENT, v->scenario->confidence);
@@ -144,6 +143,7 @@ void results_put_variant(const struct study *s, const struct variant *v, struct 
     for (size_t i = 0; i < v->layout->subjects; i++)
         put_subject(v, i, w);
     json_end(w);
+    control_json(v, w);
 }
 
 void results_put_completeness(const struct study *s, struct json_writer *w)
@@ -190,7 +190,7 @@ const char *unit_in_header(const char *unit)
     return unit;
 }
 
-static void put_cell(double x, FILE *out)
+void results_put_cell(double x, FILE *out)
 {
     char text[NUMBER_TEXT];
 
@@ -214,7 +214,7 @@ static size_t subjects_of(const struct study *s, enum subject_kind kind)
 }
 
 /* A field in quotes if it needs them. */
-static void put_text(const char *text, FILE *out)
+void results_put_text(const char *text, FILE *out)
 {
     if (!strpbrk(text, ",\"\n")) {
         fputs(text, out);
@@ -249,17 +249,17 @@ static void write_subjects(const void *ctx, FILE *out)
             if (s->kind != c->kind)
                 continue;
             if (c->variants) {
-                put_text(variant->label, out);
+                results_put_text(variant->label, out);
                 fputc(',', out);
             }
-            put_text(s->name, out);
+            results_put_text(s->name, out);
             for (size_t i = 0; i < metric_count; i++)
                 if (layout_cell(s, &metrics[i]) != SIZE_MAX) {
                     struct interval x = tally_interval(&variant->tally, s, &metrics[i]);
 
-                    put_cell(x.estimate, out);
-                    put_cell(x.low, out);
-                    put_cell(x.high, out);
+                    results_put_cell(x.estimate, out);
+                    results_put_cell(x.low, out);
+                    results_put_cell(x.high, out);
                 }
             fputc('\n', out);
         }
@@ -286,12 +286,12 @@ static void write_replications(const void *ctx, FILE *out)
                         continue;
                     x = &tally_samples(&variant->tally, cell)[r];
                     if (c->variants) {
-                        put_text(variant->label, out);
+                        results_put_text(variant->label, out);
                         fputc(',', out);
                     }
                     fprintf(out, "%u,%s,%s,%s,%s", variant->replication[r],
                             subject_kind_names[s->kind], s->name, metrics[i].name, metrics[i].unit);
-                    put_cell(x->value, out);
+                    results_put_cell(x->value, out);
                     fprintf(out, ",%llu\n", (unsigned long long)x->n);
                 }
     }
@@ -316,13 +316,13 @@ static void write_breakdown(const struct csv *c, const struct variant *v, size_t
         if (!n)
             continue;
         if (c->variants) {
-            put_text(v->label, out);
+            results_put_text(v->label, out);
             fputc(',', out);
         }
         fprintf(out, "%s,%s,%llu", v->layout->subject[client].name, ranges[r].name,
                 (unsigned long long)n);
         for (int p = 0; p < PARTS; p++)
-            put_cell(mean[p] / 1e6, out);
+            results_put_cell(mean[p] / 1e6, out);
         fputc('\n', out);
     }
 }
@@ -370,6 +370,8 @@ void results_write_tables(const struct study *s, const char *dir, struct errors 
         {"hosts.csv", SUBJECT_HOST, write_subjects},
         {"groups.csv", SUBJECT_GROUP, write_subjects},
         {"domains.csv", SUBJECT_DOMAIN, write_subjects},
+        {"loops.csv", SUBJECT_LOOP, write_subjects},
+        {"replicas.csv", SUBJECT_REPLICA, write_subjects},
         {"replications.csv", SUBJECT_HOST, write_replications},
     };
 
@@ -426,6 +428,7 @@ int results_write(const struct study *s, const char *dir, struct errors *e)
         return -1;
     results_write_tables(s, dir, e);
     write_histograms(&s->variant[0], dir, e);
+    control_files(&s->variant[0], dir, s->quiet, e);
     results_file(dir, "scenario.json", write_scenario, s->variant[0].scenario, e);
     if (e->count == before)
         results_file(dir, "results.json", write_results, s, e);

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A control loop's report as JSON, on the terminal, and as files. */
+#include "experiments/control_report.h"
+#include "experiments/gnuplot.h"
+#include "experiments/grid.h"
+#include "experiments/results.h"
+#include "sim/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { CURVE_POINTS = 60 };
+
+static double level_of(const struct variant *v)
+{
+    return percent_fraction(v->scenario->confidence);
+}
+
+static double ms(sim_time t)
+{
+    return (double)t / 1e6;
+}
+
+/* The horizon and the other deadlines in ascending order, each once; caller frees. */
+static double *deadlines_of(const struct loop_spec *l, size_t *count)
+{
+    double *d = xcalloc(l->deadlines.count + 1, sizeof *d);
+    size_t n = 0, kept = 0;
+
+    d[n++] = ms(l->control.horizon);
+    for (size_t i = 0; i < l->deadlines.count; i++)
+        d[n++] = ms(((const sim_time *)l->deadlines.item)[i]);
+    sort_doubles(d, n);
+    for (size_t i = 0; i < n; i++)
+        if (!kept || d[i] != d[kept - 1])
+            d[kept++] = d[i];
+    *count = kept;
+    return d;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void put_interval(struct json_writer *w, const char *key, const struct interval *i)
+{
+    json_begin_inline(w, key, '{');
+    results_put_interval(w, i);
+    json_end(w);
+}
+
+static void put_deadline(struct json_writer *w, const struct loop_rounds *r,
+                         const struct loop_deadline *d)
+{
+    json_begin(w, NULL, '{');
+    json_put_number(w, "deadline_ms", d->deadline);
+    json_begin(w, "late", '[');
+    for (uint32_t j = 0; j < r->replicas; j++)
+        put_interval(w, NULL, &d->late[j]);
+    json_end(w);
+    if (r->replicas > 1) {
+        put_interval(w, "all_late", &d->joint.all_late);
+        json_put_integer(w, "rounds_all_late", (int64_t)d->joint.joint);
+        json_put_number(w, "if_independent", d->joint.independent);
+        put_interval(w, "lift", &d->joint.lift);
+        json_put_number(w, "smallest_lift_found", d->smallest_lift);
+        json_put_number(w, "design_effect", d->design);
+        put_interval(w, "second_late_if_first", &d->joint.conditional);
+        put_interval(w, "phi", &d->joint.phi);
+    }
+    json_end(w);
+}
+
+static void put_service(struct json_writer *w, const struct loop_service *s)
+{
+    put_interval(w, "unavailable", &s->unavailable);
+    json_begin_inline(w, "nines", '{');
+    json_put_number(w, "value", s->nines);
+    json_put_number(w, "low", s->nines_low);
+    json_put_number(w, "high", s->nines_high);
+    json_end(w);
+    json_put_number(w, "mttf_s", s->mttf);
+    json_put_number(w, "mttr_s", s->mttr);
+    json_put_integer(w, "outages", (int64_t)s->outage.bad_runs);
+    json_put_integer(w, "longest_outage_rounds", (int64_t)s->outage.longest);
+}
+
+static void put_numbers(struct json_writer *w, const char *key, const double *x, size_t n)
+{
+    json_begin_inline(w, key, '[');
+    for (size_t i = 0; i < n; i++)
+        json_put_number(w, NULL, x[i]);
+    json_end(w);
+}
+
+static void put_correlation(struct json_writer *w, const struct variant *v, size_t loop,
+                            const struct loop_rounds *r, double horizon)
+{
+    double own[LOOP_LAGS], other[LOOP_LAGS];
+    struct interval tail[LOOP_TAILS];
+    const struct roster_loop *l = &v->roster->loop[loop];
+
+    loop_lags(r, horizon, own, other);
+    put_numbers(w, "lag_correlation_own", own, LOOP_LAGS);
+    if (r->replicas < 2)
+        return;
+    put_numbers(w, "lag_correlation_other", other, LOOP_LAGS);
+    json_begin(w, "tail_dependence", '[');
+    for (uint32_t j = 0; j < r->replicas; j++)
+        for (uint32_t k = j + 1; k < r->replicas; k++) {
+            loop_tails(r, j, k, level_of(v), (uint64_t)v->scenario->seed, tail);
+            json_begin(w, NULL, '{');
+            json_put_string(w, "of", v->roster->replica[l->first_replica + j].name);
+            json_put_string(w, "and", v->roster->replica[l->first_replica + k].name);
+            json_begin(w, "at", '[');
+            for (size_t i = 0; i < LOOP_TAILS; i++) {
+                json_begin_inline(w, NULL, '{');
+                json_put_number(w, "quantile", loop_tail_levels[i]);
+                results_put_interval(w, &tail[i]);
+                json_end(w);
+            }
+            json_end(w);
+            json_end(w);
+        }
+    json_end(w);
+}
+
+static void put_loop(const struct variant *v, size_t loop, struct json_writer *w)
+{
+    const struct roster_loop *l = &v->roster->loop[loop];
+    const struct control_params *c = &l->spec->control;
+    struct loop_rounds r = loop_rounds_of(v, loop);
+    struct loop_service s = loop_service_of(&r, (double)c->period / 1e9, level_of(v));
+    size_t count;
+    double *deadline = deadlines_of(l->spec, &count);
+
+    json_begin(w, NULL, '{');
+    json_put_string(w, "name", l->spec->name);
+    json_put_integer(w, "rounds", (int64_t)r.rounds);
+    json_begin_inline(w, "replicas", '[');
+    for (size_t i = 0; i < l->replicas; i++)
+        json_put_string(w, NULL, v->roster->replica[l->first_replica + i].name);
+    json_end(w);
+    put_service(w, &s);
+    json_begin(w, "lateness", '[');
+    for (size_t i = 0; i < count; i++) {
+        struct loop_deadline d =
+            loop_deadline_of(&r, deadline[i], level_of(v), (uint64_t)v->scenario->seed);
+
+        put_deadline(w, &r, &d);
+    }
+    json_end(w);
+    put_correlation(w, v, loop, &r, ms(c->horizon));
+    json_end(w);
+    free(deadline);
+    loop_rounds_free(&r);
+}
+
+void control_json(const struct variant *v, struct json_writer *w)
+{
+    if (!v->roster->loops || !v->tally.count)
+        return;
+    json_begin(w, "control", '[');
+    for (size_t i = 0; i < v->roster->loops; i++)
+        put_loop(v, i, w);
+    json_end(w);
+}
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
+/* "4.2 (1.1 to 13)", or the estimate alone. */
+static char *range_text(const struct interval *i)
+{
+    char *value = value_text(i->estimate), *low, *high, *text;
+
+    if (!interval_given(i) || isnan(i->estimate))
+        return value;
+    low = value_text(i->low);
+    high = value_text(i->high);
+    text = xasprintf("%s (%s to %s)", value, low, high);
+    free(value);
+    free(low);
+    free(high);
+    return text;
+}
+
+static void put_range(struct grid *g, const struct interval *i, double scale)
+{
+    struct interval scaled = *i;
+    char *text;
+
+    scaled.estimate *= scale;
+    scaled.low *= scale;
+    scaled.high *= scale;
+    text = range_text(&scaled);
+    grid_put(g, "%s", text);
+    free(text);
+}
+
+static void put_value(struct grid *g, double value)
+{
+    char *text = value_text(value);
+
+    grid_put(g, "%s", text);
+    free(text);
+}
+
+static void print_service(const struct roster_loop *l, const struct loop_rounds *r,
+                          const struct loop_service *s, FILE *out)
+{
+    fprintf(out, "\n%s: %zu replicas, %zu rounds of %.4g ms, setpoints valid for %.4g ms\n",
+            l->spec->name, l->replicas, r->rounds, ms(l->spec->control.period),
+            ms(l->spec->control.horizon));
+    if (s->outage.bad)
+        fprintf(
+            out,
+            "  available %.6f %% of the rounds: %.2f nines (%.2f to %.2f); mean time to failure "
+            "%.3g s, to repair %.3g s\n",
+            100 * (1 - s->unavailable.estimate), s->nines, s->nines_low, s->nines_high, s->mttf,
+            s->mttr);
+    else
+        fprintf(out, "  available in all rounds: at least %.2f nines\n", s->nines_low);
+}
+
+static void print_loop(const struct variant *v, size_t loop, FILE *out)
+{
+    const struct roster_loop *l = &v->roster->loop[loop];
+    struct loop_rounds r = loop_rounds_of(v, loop);
+    struct loop_service s = loop_service_of(&r, (double)l->spec->control.period / 1e9, level_of(v));
+    size_t count;
+    double *deadline = deadlines_of(l->spec, &count);
+    struct grid g;
+
+    print_service(l, &r, &s, out);
+    grid_init(&g, r.replicas > 1 ? 8 : 2);
+    grid_row(&g);
+    grid_put(&g, "  late after, ms");
+    grid_put(&g, "one of them, %%");
+    if (r.replicas > 1) {
+        grid_put(&g, "all, %%");
+        grid_put(&g, "if independent");
+        grid_put(&g, "lift");
+        grid_put(&g, "found from");
+        grid_put(&g, "P(2nd|1st)");
+        grid_put(&g, "phi");
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct loop_deadline d =
+            loop_deadline_of(&r, deadline[i], level_of(v), (uint64_t)v->scenario->seed);
+        double mean = 0;
+
+        for (uint32_t j = 0; j < r.replicas; j++)
+            mean += d.late[j].estimate / r.replicas;
+        grid_row(&g);
+        grid_put(&g, "  %.4g", d.deadline);
+        put_value(&g, 100 * mean);
+        if (r.replicas < 2)
+            continue;
+        put_range(&g, &d.joint.all_late, 100);
+        put_value(&g, 100 * d.joint.independent);
+        put_range(&g, &d.joint.lift, 1);
+        put_value(&g, d.smallest_lift);
+        put_range(&g, &d.joint.conditional, 1);
+        put_range(&g, &d.joint.phi, 1);
+    }
+    grid_print(&g, out);
+    grid_free(&g);
+    free(deadline);
+    loop_rounds_free(&r);
+}
+
+void control_print(const struct variant *v, FILE *out)
+{
+    for (size_t i = 0; i < v->roster->loops && v->tally.count; i++)
+        print_loop(v, i, out);
+    if (v->roster->loops)
+        fputs("  lift: how much more often all are late together than if they were independent; "
+              "\"found from\": the\n  smallest that these rounds would find with 80 % power.\n",
+              out);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+struct file {
+    const struct variant *variant;
+    size_t loop;
+    const struct loop_rounds *rounds;
+    const char *base;
+};
+
+static void put_us(sim_time t, FILE *out)
+{
+    if (t < 0)
+        fputs(",-1", out);
+    else
+        fprintf(out, ",%lld.%03lld", (long long)(t / 1000), (long long)(t % 1000));
+}
+
+/* As the logs of captures: delays in us, -1 for none. */
+static void write_rounds(const void *ctx, FILE *out)
+{
+    const struct file *f = ctx;
+    const struct tally *t = &f->variant->tally;
+    size_t g = f->variant->roster->loop[f->loop].replicas;
+
+    fputs("replication,round", out);
+    for (size_t j = 0; j < g; j++)
+        fprintf(out, ",d%zu_us", j + 1);
+    fputs(",implemented_us\n", out);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct tally_rounds *r = &t->loop[f->loop * t->capacity + i];
+
+        for (size_t k = 0; k < r->rounds; k++) {
+            fprintf(out, "%u,%zu", f->variant->replication[i], k);
+            for (size_t j = 0; j < g; j++)
+                put_us(r->delay[k * g + j], out);
+            put_us(r->accepted[k], out);
+            fputc('\n', out);
+        }
+    }
+}
+
+/* Shares of rounds that are late after `deadline` ms: mean of the replicas, all, all if they were
+ * independent; and P(second late | first late). */
+static void shares(const struct loop_rounds *r, double deadline, double share[4])
+{
+    double pair = 0, product = 1, sum = 0, all = 0, single = 0;
+    uint32_t g = r->replicas;
+
+    for (size_t i = 0; i < r->rounds; i++) {
+        uint32_t late = 0;
+
+        for (uint32_t j = 0; j < g; j++)
+            late += r->delay[i * g + j] > deadline;
+        all += late == g;
+        pair += (double)late * (late - 1.0);
+        single += (double)late * (g - 1.0);
+    }
+    for (uint32_t j = 0; j < g; j++) {
+        double late = 0;
+
+        for (size_t i = 0; i < r->rounds; i++)
+            late += r->delay[i * g + j] > deadline;
+        product *= late / (double)r->rounds;
+        sum += late / (double)r->rounds;
+    }
+    share[0] = sum / g;
+    share[1] = all / (double)r->rounds;
+    share[2] = product;
+    share[3] = single > 0 ? pair / single : NAN;
+}
+
+static void write_curve(const void *ctx, FILE *out)
+{
+    const struct file *f = ctx;
+    const struct control_params *c = &f->variant->roster->loop[f->loop].spec->control;
+    double last = ms(c->give_up * c->period), deadline = 1, step;
+
+    fputs("# deadline_ms late all_late all_late_if_independent second_late_if_first\n", out);
+    step = det_exp(det_log(last) / CURVE_POINTS);
+    for (int i = 0; i <= CURVE_POINTS; i++, deadline *= step) {
+        double share[4];
+        char number[NUMBER_TEXT];
+
+        shares(f->rounds, deadline, share);
+        fprintf(out, "%s", number_format(deadline, number));
+        for (int k = 0; k < 4; k++)
+            fprintf(out, " %s", share[k] > 0 ? number_format(share[k], number) : "nan");
+        fputc('\n', out);
+    }
+}
+
+static void write_script(const void *ctx, FILE *out)
+{
+    const struct file *f = ctx;
+    const char *title = f->variant->scenario->title;
+
+    fprintf(out,
+            "# gnuplot %s.gp draws %s.svg and %s.png from %s.dat\n"
+            "set encoding utf8\n"
+            "set logscale xy\n"
+            "set format x '%%g'\n"
+            "set xlabel 'deadline (ms)'\n"
+            "set ylabel 'share of rounds'\n"
+            "set grid\n"
+            "set key bottom left\n"
+            "set title ",
+            f->base, f->base, f->base, f->base);
+    gnuplot_quote(*title ? title : f->base, out);
+    fputs(" noenhanced\n", out);
+    for (int picture = 0; picture < 2; picture++) {
+        gnuplot_terminal(picture, f->base, out);
+        fprintf(out, "plot '%s.dat' using 1:2 with lines linewidth 2 title 'a replica is late'",
+                f->base);
+        if (f->rounds->replicas > 1)
+            fprintf(out, ", \\\n     '' using 1:3 with lines linewidth 2 title 'all are'"
+                         ", \\\n     '' using 1:4 with lines dashtype 2 title 'all would be, if "
+                         "independent'"
+                         ", \\\n     '' using 1:5 with lines title 'a second is, if one is'");
+        fputs("\nunset output\n", out);
+    }
+}
+
+void control_files(const struct variant *v, const char *dir, bool quiet, struct errors *e)
+{
+    for (size_t i = 0; i < v->roster->loops; i++) {
+        const char *name = v->roster->loop[i].spec->name;
+        struct loop_rounds r = loop_rounds_of(v, i);
+        char *base = xasprintf("lateness-%s", name), *csv = xasprintf("rounds-%s.csv", name);
+        struct file f = {v, i, &r, base};
+
+        results_file(dir, csv, write_rounds, &f, e);
+        if (r.rounds)
+            gnuplot_picture(dir, base, write_curve, write_script, &f, quiet, e);
+        free(base);
+        free(csv);
+        loop_rounds_free(&r);
+    }
+}
