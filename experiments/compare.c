@@ -351,6 +351,40 @@ static void write_json(const void *ctx, FILE *out)
     compare_json(c->study, c->variations, out);
 }
 
+/* Each change as a row, for spreadsheets and scripts. */
+static void write_changes(const void *ctx, FILE *out)
+{
+    const struct study *s = ctx;
+    const struct layout *l = s->variant[0].layout;
+
+    fputs("variant,against,kind,subject,metric,unit,difference,difference_low,difference_high,"
+          "ratio,ratio_low,ratio_high\n",
+          out);
+    for (size_t v = 1; v < s->variants; v++)
+        for (size_t k = 0; k < l->subjects; k++)
+            for (size_t i = 0; i < metric_count; i++) {
+                const struct subject *subject = &l->subject[k];
+                struct comparison c;
+
+                if (layout_cell(subject, &metrics[i]) == SIZE_MAX ||
+                    !compare_subject(&s->variant[v], subject))
+                    continue;
+                c = compare_figures(&s->variant[0], &s->variant[v], subject, &metrics[i]);
+                results_put_text(s->variant[v].label, out);
+                fputc(',', out);
+                results_put_text(s->variant[0].label, out);
+                fprintf(out, ",%s,%s,%s,%s", subject_kind_names[subject->kind], subject->name,
+                        metrics[i].name, metrics[i].unit);
+                results_put_cell(c.difference.estimate, out);
+                results_put_cell(c.difference.low, out);
+                results_put_cell(c.difference.high, out);
+                results_put_cell(c.ratio.estimate, out);
+                results_put_cell(c.ratio.low, out);
+                results_put_cell(c.ratio.high, out);
+                fputc('\n', out);
+            }
+}
+
 int compare_write(const struct study *s, const struct variations *v, const char *dir, bool quiet,
                   struct errors *e)
 {
@@ -360,6 +394,7 @@ int compare_write(const struct study *s, const struct variations *v, const char 
     if (output_directory(dir, e))
         return -1;
     results_write_tables(s, dir, e);
+    results_file(dir, "changes.csv", write_changes, s, e);
     compare_plot(s, dir, quiet, e);
     if (e->count == before)
         results_file(dir, "results.json", write_json, &c, e);

@@ -38,6 +38,11 @@ void results_write_tables(const struct study *s, const char *dir, struct errors 
 /* Notes under a table: what the stars mean, what was lost. */
 void results_print_notes(const struct study *s, bool starred, FILE *out);
 
+/* Fields of CSV: a comma and a number, or nothing after it for NAN; a text, in quotes if need be.
+ */
+void results_put_cell(double x, FILE *out);
+void results_put_text(const char *text, FILE *out);
+
 /* "1/s" as part of a column's name: "per_s". */
 const char *unit_in_header(const char *unit);
 
