@@ -173,9 +173,11 @@ const struct command command_version = {
 
 static enum exit_code help(const void *options, const struct operands *o, struct errors *e)
 {
-    const struct command *c = o->count ? command_by_name(o->text[0]) : NULL;
+    const struct command *c = NULL;
 
     (void)options;
+    if (o->count)
+        c = o->count > 1 ? command_of_words(o->text[0], o->text[1]) : command_by_name(o->text[0]);
     if (!o->count)
         command_list(stdout);
     else if (c)
@@ -189,6 +191,6 @@ const struct command command_help_of = {
     .name = "help",
     .summary = "Tell what the commands do, or more about one",
     .arguments = "[COMMAND]",
-    .most = 1,
+    .most = 2,
     .run = help,
 };

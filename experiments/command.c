@@ -19,11 +19,46 @@ const struct command *command_by_name(const char *name)
     return NULL;
 }
 
+const struct command *command_of_words(const char *first, const char *second)
+{
+    char *name = xasprintf("%s %s", first, second);
+    const struct command *c = command_by_name(name);
+
+    free(name);
+    return c;
+}
+
+/* "sweep plan, sweep run": all commands whose first word this is; NULL if there are none. */
+static char *commands_under(const char *word)
+{
+    size_t n = strlen(word);
+    const struct command *c;
+    char *list = NULL;
+
+    for (size_t i = 0; (c = command_nth(i)); i++) {
+        char *longer;
+
+        if (strncmp(c->name, word, n) || c->name[n] != ' ')
+            continue;
+        longer = xasprintf("%s%s%s", list ? list : "", list ? ", " : "", c->name);
+        free(list);
+        list = longer;
+    }
+    return list;
+}
+
 int command_unknown(const char *name, struct errors *e)
 {
     const struct command *c;
     const char **names, *nearest;
     size_t count = 0;
+    char *under = commands_under(name);
+
+    if (under) {
+        error_add(e, EXIT_INPUT, "hvsim %s: say what is to be done: %s", name, under);
+        free(under);
+        return -1;
+    }
 
     while (command_nth(count))
         count++;
@@ -340,7 +375,13 @@ static enum exit_code dispatch(int argc, char **argv, struct errors *e)
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (!strcmp(argv[1], flags[i].flag))
             argv[1] = (char *)flags[i].command;
-    c = command_by_name(argv[1]);
+    c = argc > 2 ? command_of_words(argv[1], argv[2]) : NULL;
+    if (c) {
+        argc--;
+        argv++;
+    } else {
+        c = command_by_name(argv[1]);
+    }
     if (!c) {
         command_unknown(argv[1], e);
         return EXIT_INPUT;

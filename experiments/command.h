@@ -31,7 +31,7 @@ struct operands {
 };
 
 struct command {
-    const char *name;
+    const char *name;      /* one word, or two: "sweep run" */
     const char *summary;   /* one line, no full stop */
     const char *arguments; /* "SCENARIO.json", "[NAME]", "" */
     int least, most;       /* operands it takes; most < 0: any number */
@@ -48,6 +48,7 @@ struct command {
 /* All commands, in the order of help; NULL past the last. */
 const struct command *command_nth(size_t i);
 const struct command *command_by_name(const char *name);
+const struct command *command_of_words(const char *first, const char *second);
 
 /* Says so, with the nearest name; returns -1. */
 int command_unknown(const char *name, struct errors *e);

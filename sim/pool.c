@@ -396,6 +396,7 @@ static void make_result(const struct run *r, struct child *c, int status, struct
     result->seconds = (double)(now_ns() - c->started) / 1e9;
     if (!frame) {
         result->outcome = find_reason(r, c, status, &k->reason);
+        result->signal = result->outcome == POOL_CRASHED ? WTERMSIG(status) : 0;
         result->code = EXIT_INTERNAL;
     } else if (frame->code != EXIT_OK) {
         result->outcome = POOL_FAILED;

@@ -31,6 +31,7 @@ struct pool_result {
     size_t index;
     enum pool_outcome outcome;
     enum exit_code code; /* POOL_FAILED: the worst of its errors */
+    int signal;          /* POOL_CRASHED: the one that killed it */
     const void *data;    /* what the task wrote, owned by the pool; empty unless POOL_DONE */
     size_t size;
     const char *reason; /* why it was lost, one line an error; NULL if POOL_DONE */

@@ -8,6 +8,7 @@
  *   sim/jackknife.h  intervals of figures made of all replications together
  *   sim/bootstrap.h  block bootstrap, association of late replicas
  *   sim/compare.h    paired tests, multiple comparisons, races
+ *   sim/sequential.h decisions on a growing number of replications
  */
 #ifndef HVSIM_SIM_STATS_H
 #define HVSIM_SIM_STATS_H
@@ -18,5 +19,6 @@
 #include "sim/interval.h"
 #include "sim/jackknife.h"
 #include "sim/sample.h"
+#include "sim/sequential.h"
 
 #endif
