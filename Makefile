@@ -31,7 +31,7 @@ LIB_SRC := $(filter-out experiments/main.c,$(sort $(wildcard $(LIB_DIRS:%=%/*.c)
 SUITE_SRC := $(sort $(wildcard validation/unit/test_*.c validation/theory/test_*.c))
 BENCH_SRC := $(sort $(wildcard validation/bench/*.c))
 FUZZ_SRC := $(sort $(wildcard validation/fuzz/fuzz_*.c))
-PUBLIC_HEADER := $(wildcard models/schedulers/scheduler.h)
+PUBLIC_HEADER := include/hvsim/scheduler.h
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIB_OBJ := $(call objects,$(LIB_SRC)) $(BUILD)/gen/version.o

@@ -53,7 +53,7 @@ static inline double interval_half(const struct interval *i)
 }
 
 /* "fewer than 10 observations beyond the quantile" and so on; "" when there is an interval. */
-const char *interval_reason(enum interval_none none);
+const char *interval_reason(enum interval_none reason);
 
 /* ---- Means ---- */
 

@@ -7,9 +7,8 @@
 #   validation/install.sh --remove DESTDIR PREFIX
 #
 #   PREFIX/bin/hvsim
-#   PREFIX/share/hvsim/library/      scenarios, sweeps, platforms
+#   PREFIX/share/hvsim/library/      scenarios, platforms, the example of a scheduler plug-in
 #   PREFIX/share/hvsim/validation/   reference schedules and figures for hvsim validate
-#   PREFIX/share/hvsim/examples/     a scheduler of one's own, if there is one
 #   PREFIX/share/doc/hvsim/          README, LICENSE, docs
 #   PREFIX/include/hvsim/            scheduler.h and the headers it includes, by their own paths
 #   PREFIX/lib/pkgconfig/hvsim.pc    cflags for a scheduler plugin, version, datadir
@@ -41,22 +40,16 @@ put_tree experiments/library "$to/share/hvsim/library"
 for d in xen papers; do
     put_tree "validation/$d" "$to/share/hvsim/validation/$d"
 done
-[ ! -d experiments/examples ] || (cd experiments/examples && find . -type f) | while read -r f; do
-    put 644 "experiments/examples/$f" "$to/share/hvsim/examples/${f#./}"
-done
 put_tree docs "$to/share/doc/hvsim"
 for f in README.md LICENSE; do
     [ ! -f "$f" ] || put 644 "$f" "$to/share/doc/hvsim/$f"
 done
 
 # The compiler knows which headers belong to the public one.
-if [ -n "$header" ]; then
-    "${CC:-cc}" -std=c17 -D_GNU_SOURCE= -I. -I/usr/include/cjson -MM "$header" |
-        tr -s ' ' '\n' | grep '\.h$' | while read -r f; do
-        put 644 "$f" "$to/include/hvsim/$f"
-    done
-    printf '#include "%s"\n' "$header" >"$to/include/hvsim/scheduler.h"
-fi
+"${CC:-cc}" -std=c17 -D_GNU_SOURCE= -I. -I/usr/include/cjson -MM "$header" |
+    tr -s ' ' '\n' | grep '\.h$' | while read -r f; do
+    put 644 "$f" "$to/include/hvsim/${f#include/hvsim/}"
+done
 mkdir -p "$to/lib/pkgconfig"
 cat >"$to/lib/pkgconfig/hvsim.pc" <<EOF
 prefix=$prefix

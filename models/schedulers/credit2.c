@@ -527,7 +527,7 @@ static void destroy(struct scheduler *s)
     while (!list_empty(&c->runqs)) {
         struct list *first = c->runqs.next;
 
-        list_remove(first);
+        list_remove(first); /* NOLINT: what was freed is not in the list any more */
         free(container_of(first, struct c2_runq, link));
     }
 }
