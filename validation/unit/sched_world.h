@@ -6,12 +6,15 @@
 #ifndef HVSIM_TEST_SCHED_WORLD_H
 #define HVSIM_TEST_SCHED_WORLD_H
 
+#include "experiments/traces/csv.h"
 #include "models/guest/guest.h"
 #include "models/schedulers/scheduler.h"
 #include "sim/error.h"
 #include "workloads/synthetic.h"
 
+#include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { WORLD_DOMAINS = 16, WORLD_VCPUS = 64, WORLD_SCRIPT = 8 };
 
@@ -49,6 +52,9 @@ struct world {
     struct world_act *acts;
     uint64_t act_count;
     sim_time built;
+    struct csv_trace trace; /* world_watch: rows as in the reference schedules, */
+    char *rows;             /* each after a newline, and one more at the end */
+    size_t rows_used;
 };
 
 static inline struct world *world_new(enum xen_version version, uint32_t pcpus, uint32_t threads,
@@ -163,6 +169,56 @@ static inline void world_start(struct world *w, struct vcpu *v, sim_time date)
     world_at(w, date, world_do_start, v, NULL);
 }
 
+/* A vCPU that computes without end, from `start` on, on one pCPU only. */
+static inline struct vcpu *world_pinned_hog(struct world *w, struct domain *d, uint32_t cpu,
+                                            sim_time start)
+{
+    struct vcpu *v = world_vcpu(w, d, &program_hog, NULL);
+    cpumask m = cpumask_of(cpu);
+
+    vcpu_set_affinity(v, &m, NULL);
+    world_start(w, v, start);
+    return v;
+}
+
+/* A vCPU that computes, then sleeps, and so on. */
+static inline struct vcpu *world_sleeper(struct world *w, struct domain *d, sim_time compute,
+                                         sim_time sleep, sim_time start)
+{
+    struct burst_sleep_params p = {compute, sleep};
+    struct vcpu *v = world_vcpu(w, d, &program_burst_sleep, &p);
+
+    world_start(w, v, start);
+    return v;
+}
+
+/* A vCPU that waits for events, and computes for each. */
+static inline struct vcpu *world_server(struct world *w, struct domain *d, sim_time compute,
+                                        sim_time start)
+{
+    struct server_params p = {compute, false};
+    struct vcpu *v = world_vcpu(w, d, &program_server, &p);
+
+    world_start(w, v, start);
+    return v;
+}
+
+static inline void world_hard(struct vcpu *v, uint32_t cpu, uint32_t other)
+{
+    cpumask m = cpumask_of(cpu);
+
+    cpumask_set(&m, other);
+    vcpu_set_affinity(v, &m, NULL);
+}
+
+static inline void world_soft(struct vcpu *v, uint32_t cpu, uint32_t other)
+{
+    cpumask m = cpumask_of(cpu);
+
+    cpumask_set(&m, other);
+    vcpu_set_affinity(v, NULL, &m);
+}
+
 static inline sim_time world_do_send(struct world *w, struct vcpu *v, const void *arg, sim_time now)
 {
     (void)arg;
@@ -174,6 +230,68 @@ static inline sim_time world_do_send(struct world *w, struct vcpu *v, const void
 static inline void world_send(struct world *w, struct vcpu *v, sim_time date)
 {
     world_at(w, date, world_do_send, v, NULL);
+}
+
+static inline void world_row(void *ctx, const char *text)
+{
+    struct world *w = ctx;
+    size_t n = strlen(text);
+
+    w->rows = xrealloc(w->rows, w->rows_used + n + 3);
+    memcpy(w->rows + w->rows_used, text, n);
+    w->rows_used += n;
+    strcpy(w->rows + w->rows_used, "\n");
+    w->rows_used++;
+}
+
+/* Collect rows from now on; not before the last vCPU is there. */
+static inline void world_watch(struct world *w)
+{
+    world_row(w, "");
+    csv_trace_attach(&w->trace, w->host, world_row, w);
+}
+
+/* Is there a row that begins like this? The time, the event, the executing pCPU, ... */
+static inline bool world_has(const struct world *w, const char *start)
+{
+    char *text = xasprintf("\n%s", start);
+    bool has = strstr(w->rows, text) != NULL;
+
+    free(text);
+    return has;
+}
+
+static inline void world_expect(const struct world *w, const char *start)
+{
+    if (!world_has(w, start))
+        ck_abort_msg("no row \"%s\" in:%s", start, w->rows);
+}
+
+static inline void world_expect_not(const struct world *w, const char *start)
+{
+    if (world_has(w, start))
+        ck_abort_msg("row \"%s\" should not be in:%s", start, w->rows);
+}
+
+/* How many rows contain this? */
+static inline unsigned world_count(const struct world *w, const char *part)
+{
+    unsigned n = 0;
+
+    for (const char *at = w->rows; (at = strstr(at, part)); at++)
+        n++;
+    return n;
+}
+
+static inline void world_expect_on(const struct vcpu *v, uint32_t cpu)
+{
+    ck_assert_msg(v->is_running && v->processor == cpu, "domain %u vcpu %u: %s on pCPU %u, not %u",
+                  v->domain->id, v->id, v->is_running ? "runs" : "does not run", v->processor, cpu);
+}
+
+static inline void world_expect_idle(const struct world *w, uint32_t cpu)
+{
+    ck_assert_msg(w->host->pcpu[cpu].current->idle, "pCPU %u does not idle", cpu);
 }
 
 /* Everything up to and including `until`. */
@@ -193,6 +311,8 @@ static inline void world_free(struct world *w)
         w->acts = a->next;
         free(a);
     }
+    csv_trace_free(&w->trace);
+    free(w->rows);
     host_free(w->host);
     for (uint32_t i = 0; i < w->guests; i++)
         guest_free(w->guest[i]);

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Rules of the scheduling core and of Credit in small, each in a world made for it: those that no
+ * reference schedule exercises (several sockets and nodes, power savings, later versions, changes
+ * at run time), and defaults. What is expected was worked out by hand from the rules.
+ */
+#include "models/schedulers/credit.h"
+#include "validation/unit/sched_world.h"
+
+/* ---- the core ----------------------------------------------------------------------------------
+ */
+
+static struct world *one_pool(const char *scheduler, uint32_t pcpus)
+{
+    struct world *w = world_new(XEN_4_17, pcpus, 1, 0, 0);
+
+    world_pool(w, scheduler, NULL, NULL, 137 * US, 1 * MS);
+    return w;
+}
+
+static sim_time unblock(struct world *w, struct vcpu *v, const void *arg, sim_time now)
+{
+    (void)w;
+    (void)arg;
+    (void)now;
+    vcpu_unblock(v);
+    return 0;
+}
+
+START_TEST(unblocking_what_is_not_blocked_does_nothing)
+{
+    struct world *w = one_pool("credit", 1);
+    struct vcpu *v = world_pinned_hog(w, world_domain(w, 256, 1), 0, 2 * MS);
+
+    world_watch(w);
+    world_at(w, 3 * MS, unblock, v, NULL);
+    world_run(w, 4 * MS);
+    ck_assert_uint_eq(world_count(w, ",wake,"), 1);
+    world_free(w);
+}
+END_TEST
+
+static bool blocked_at_once;
+
+static void act_and_block(struct vcpu *v, sim_time now)
+{
+    (void)now;
+    v->upcall_pending = true; /* an event that came in just now */
+    blocked_at_once = vcpu_block(v);
+    v->upcall_pending = false;
+    vcpu_compute(v, SIM_NEVER);
+}
+
+START_TEST(a_pending_event_ends_a_block)
+{
+    static const struct guest_ops ops = {.act = act_and_block};
+    struct world *w = one_pool("credit", 1);
+    struct domain *d = domain_create(w->pool, 1, NULL, 256, 0);
+    struct vcpu *v = domain_add_vcpu(d, &ops, NULL);
+
+    vcpu_start(v);
+    world_watch(w);
+    blocked_at_once = true;
+    world_run(w, 2 * MS);
+    ck_assert(!blocked_at_once);
+    ck_assert_uint_eq(world_count(w, ",block,"), 0);
+    world_expect_on(v, 0);
+    world_free(w);
+}
+END_TEST
+
+START_TEST(soft_affinity_counts_only_as_a_restriction)
+{
+    struct world *w = one_pool("credit", 4);
+    struct vcpu *v = world_vcpu(w, world_domain(w, 256, 1), &program_hog, NULL);
+    cpumask pool = cpumask_first_n(4);
+
+    world_hard(v, 0, 1);
+    world_soft(v, 1, 1);
+    ck_assert(v->soft_effective);
+    world_soft(v, 2, 3); /* does not meet hard affinity */
+    ck_assert(!v->soft_effective);
+    world_soft(v, 0, 1); /* contains hard affinity */
+    ck_assert(!v->soft_effective);
+    v->hard = cpumask_all();
+    vcpu_set_affinity(v, NULL, &pool); /* contains the pool */
+    ck_assert(!v->soft_effective);
+    world_soft(v, 2, 3);
+    ck_assert(v->soft_effective);
+    world_free(w);
+}
+END_TEST
+
+/* ---- Credit: numbers ---------------------------------------------------------------------------
+ */
+
+static void change_tslice(void *params, void *ctx)
+{
+    const sim_time *to = ctx;
+    struct credit_params *p = params;
+
+    p->tslice = to[0];
+    p->ratelimit = to[1];
+}
+
+START_TEST(credit_defaults)
+{
+    struct credit_params p;
+
+    params_defaults(&credit_param_table, &p);
+    ck_assert_int_eq(p.tslice, 30 * MS);
+    ck_assert_int_eq(p.ratelimit, 1 * MS);
+    ck_assert_int_eq(p.migration_delay, 0);
+    ck_assert_int_eq(p.load_balance_ratelimit, 1 * MS);
+    ck_assert(p.tickle_one_idle);
+    ck_assert(!p.smt_power_savings);
+    params_free(&credit_param_table, &p);
+}
+END_TEST
+
+START_TEST(credit_ratelimit_is_at_most_the_slice)
+{
+    sim_time boot[] = {1 * MS, 5 * MS}, refused[] = {5 * MS, 10 * MS}, taken[] = {5 * MS, 5 * MS};
+    struct world *w = world_new(XEN_4_17, 1, 1, 0, 0);
+    struct scheduler *s;
+
+    world_pool(w, "credit", change_tslice, boot, 137 * US, 1 * MS);
+    s = w->pool->scheduler;
+    ck_assert_int_eq(credit_data(s)->ratelimit, 1 * MS);
+    change_tslice(s->params, refused);
+    s->ops->adjust_global(s);
+    ck_assert_int_eq(credit_data(s)->tslice, 1 * MS);
+    ck_assert_int_eq(credit_data(s)->ratelimit, 1 * MS);
+    change_tslice(s->params, taken);
+    s->ops->adjust_global(s);
+    ck_assert_int_eq(credit_data(s)->tslice, 5 * MS);
+    ck_assert_int_eq(credit_data(s)->ratelimit, 5 * MS);
+    world_free(w);
+}
+END_TEST
+
+/* ---- Credit: who is told -----------------------------------------------------------------------
+ */
+
+/* A vCPU that may run on pCPU 0 only wakes and is better than the hog there: it preempts, although
+ * another pCPU idles, since that one cannot take it. */
+START_TEST(credit_preempts_if_no_idler_can_take_it)
+{
+    struct world *w = one_pool("credit", 2);
+    struct domain *d = world_domain(w, 256, 2);
+    struct vcpu *server;
+
+    world_pinned_hog(w, d, 0, 2 * MS);
+    server = world_server(w, d, 100 * US, 2 * MS);
+    world_hard(server, 0, 0);
+    world_watch(w);
+    world_send(w, server, 50 * MS); /* its first wake came to an end long ago: this one boosts */
+    world_run(w, 50 * MS);
+    world_expect(w, "50000000,boost,");
+    world_expect(w, "50000000,tickle,0,,,,,,cpu=0");
+    world_expect_on(server, 0);
+    world_expect_idle(w, 1);
+    world_free(w);
+}
+END_TEST
+
+static void tickle_all(void *params, void *ctx)
+{
+    (void)ctx;
+    ((struct credit_params *)params)->tickle_one_idle = false;
+}
+
+static unsigned idlers_told(bool all)
+{
+    struct world *w = world_new(XEN_4_17, 4, 1, 0, 0);
+    struct domain *d;
+    struct vcpu *server;
+    unsigned told;
+
+    world_pool(w, "credit", all ? tickle_all : NULL, NULL, 137 * US, 1 * MS);
+    d = world_domain(w, 256, 1);
+    server = world_server(w, d, 100 * US, 2 * MS);
+    world_pinned_hog(w, world_domain(w, 256, 1), 0, 3 * MS);
+    world_watch(w);
+    world_send(w, server, 50 * MS);
+    world_run(w, 50 * MS);
+    told = world_count(w, "\n50000000,tickle,");
+    world_free(w);
+    return told;
+}
+
+START_TEST(credit_tells_one_idler_or_all)
+{
+    ck_assert_uint_eq(idlers_told(false), 1);
+    ck_assert_uint_eq(idlers_told(true), 3);
+}
+END_TEST
+
+/* ---- Credit: stealing --------------------------------------------------------------------------
+ */
+
+/* Two vCPUs wake on the idle pCPU 1 at the instant at which pCPU 0 runs out of work and looks for
+ * some. pCPU 1 is about to decide, so nothing is stolen from it. */
+START_TEST(credit_does_not_steal_from_one_about_to_decide)
+{
+    struct world *w = one_pool("credit", 2);
+    struct domain *d = world_domain(w, 256, 3);
+    struct vcpu *worker = world_sleeper(w, d, 10 * MS, 1000 * MS, 10 * MS);
+    struct vcpu *a = world_server(w, d, 5 * MS, 2 * MS), *b = world_server(w, d, 5 * MS, 2 * MS);
+
+    world_hard(worker, 0, 0);
+    world_hard(a, 1, 1);
+    world_hard(b, 1, 1);
+    world_run(w, 15 * MS);
+    world_watch(w);
+    a->hard = b->hard = cpumask_all(); /* may be stolen, if somebody tries */
+    world_send(w, a, 20 * MS);
+    world_send(w, b, 20 * MS);
+    world_run(w, 20 * MS);
+    world_expect_idle(w, 0);
+    world_expect_not(w, "20000000,steal,");
+    world_expect_on(a, 1);
+    world_free(w);
+}
+END_TEST
+
+static void delay_5ms(void *params, void *ctx)
+{
+    (void)ctx;
+    ((struct credit_params *)params)->migration_delay = 5 * MS;
+}
+
+/* Two hogs share pCPU 0; one is preempted at its slice's end, 32 ms. pCPU 1 runs out of work after
+ * exactly, or one ns less than, the migration delay: cold, or hot. */
+static bool stolen_after(sim_time away)
+{
+    struct world *w = world_new(XEN_4_17, 2, 1, 0, 0);
+    struct domain *d;
+    struct vcpu *first, *worker;
+    bool stolen;
+
+    world_pool(w, "credit", delay_5ms, NULL, 137 * US, 1 * MS);
+    d = world_domain(w, 256, 3);
+    worker = world_sleeper(w, d, 30 * MS + away, 1000 * MS, 2 * MS);
+    world_hard(worker, 1, 1);
+    first = world_pinned_hog(w, d, 0, 2 * MS);
+    world_pinned_hog(w, d, 0, 3 * MS);
+    world_run(w, 20 * MS);
+    first->hard = cpumask_all();
+    world_watch(w);
+    world_run(w, 32 * MS + away);
+    world_expect(w, "32000000,switch_out,0,1,1,");
+    stolen = first->is_running && first->processor == 1;
+    world_free(w);
+    return stolen;
+}
+
+START_TEST(credit_steals_what_is_cold)
+{
+    ck_assert(!stolen_after(5 * MS - 1));
+    ck_assert(stolen_after(5 * MS));
+}
+END_TEST
+
+/* pCPU 2 runs out of work. Both nodes' other pCPUs have a vCPU that waits: its own node's is
+ * taken. */
+START_TEST(credit_steals_in_its_own_node_first)
+{
+    struct world *w = world_new(XEN_4_17, 4, 1, 2, 1);
+    struct domain *d;
+    struct vcpu *far, *near, *worker;
+
+    world_pool(w, "credit", NULL, NULL, 137 * US, 1 * MS);
+    ck_assert_uint_eq(w->host->pcpu[2].node, 1);
+    ck_assert_uint_eq(credit_data(w->pool->scheduler)->node_bias[0], 0);
+    ck_assert_uint_eq(credit_data(w->pool->scheduler)->node_bias[1], 2);
+    d = world_domain(w, 256, 6);
+    world_pinned_hog(w, d, 0, 2 * MS);
+    world_pinned_hog(w, d, 1, 2 * MS);
+    world_pinned_hog(w, d, 3, 2 * MS);
+    worker = world_sleeper(w, d, 10 * MS, 1000 * MS, 2 * MS);
+    world_hard(worker, 2, 2);
+    far = world_pinned_hog(w, d, 0, 3 * MS);
+    near = world_pinned_hog(w, d, 3, 3 * MS);
+    world_run(w, 4 * MS);
+    far->hard = near->hard = cpumask_all();
+    world_run(w, 12 * MS);
+    world_expect_on(near, 2);
+    ck_assert_uint_eq(far->processor, 0);
+    world_free(w);
+}
+END_TEST
+
+/* ---- Credit: picking a pCPU --------------------------------------------------------------------
+ */
+
+/* Where a new vCPU is placed that would begin on pCPU 0, while these pCPUs are busy. */
+static uint32_t placed_with_busy(uint32_t pcpus, uint32_t threads, uint32_t cores, cpumask busy,
+                                 void (*change)(void *params, void *ctx))
+{
+    struct world *w = world_new(XEN_4_17, pcpus, threads, cores, 0);
+    struct domain *d;
+    struct vcpu *v;
+    uint32_t cpu;
+
+    world_pool(w, "credit", change, NULL, 137 * US, 1 * MS);
+    d = world_domain(w, 256, pcpus);
+    for_each_cpu(c, &busy) world_pinned_hog(w, d, c, 2 * MS);
+    world_run(w, 3 * MS);
+    v = world_vcpu(w, world_domain(w, 256, 1), &program_hog, NULL);
+    cpu = v->processor;
+    world_free(w);
+    return cpu;
+}
+
+static void power_savings(void *params, void *ctx)
+{
+    (void)ctx;
+    ((struct credit_params *)params)->smt_power_savings = true;
+}
+
+START_TEST(credit_other_sockets_need_more_than_twice_the_idlers)
+{
+    /* sockets {0, 1} and {2, 3}: one idler against two is not enough */
+    ck_assert_uint_eq(placed_with_busy(4, 1, 2, cpumask_of(1), NULL), 0);
+}
+END_TEST
+
+START_TEST(credit_counts_all_idlers_of_another_socket)
+{
+    cpumask busy = cpumask_first_n(4);
+
+    /* sockets {0 .. 3} and {4 .. 7}: one idler against four */
+    cpumask_clear(&busy, 0);
+    ck_assert_uint_eq(placed_with_busy(8, 1, 4, busy, NULL), 4);
+}
+END_TEST
+
+START_TEST(credit_prefers_an_idle_core_or_saves_power)
+{
+    /* cores {0, 1} and {2, 3} */
+    ck_assert_uint_eq(placed_with_busy(4, 2, 0, cpumask_of(1), NULL), 2);
+    ck_assert_uint_eq(placed_with_busy(4, 2, 0, cpumask_of(3), NULL), 0);
+    ck_assert_uint_eq(placed_with_busy(4, 2, 0, cpumask_of(3), power_savings), 2);
+}
+END_TEST
+
+/* ---- Credit of Xen 4.18 ------------------------------------------------------------------------
+ */
+
+/* A vCPU on pCPU 0 yields to a hog; then pCPU 1 runs out of work. */
+static bool yielder_is_stolen(enum xen_version version)
+{
+    static const struct script_op script[] = {
+        {SCRIPT_COMPUTE, 10 * MS}, {SCRIPT_YIELD, 0}, {SCRIPT_COMPUTE, SIM_NEVER / 2}};
+    struct script_params p = {.op = script, .count = 3};
+    struct world *w = world_new(version, 2, 1, 0, 0);
+    struct domain *d;
+    struct vcpu *worker, *yielder;
+    bool stolen;
+
+    world_pool(w, "credit", NULL, NULL, 137 * US, 1 * MS);
+    d = world_domain(w, 256, 3);
+    worker = world_sleeper(w, d, 13 * MS, 1000 * MS, 2 * MS);
+    world_hard(worker, 1, 1);
+    yielder = world_vcpu(w, d, &program_script, &p);
+    world_hard(yielder, 0, 0);
+    world_start(w, yielder, 2 * MS);
+    world_pinned_hog(w, d, 0, 3 * MS);
+    world_run(w, 10 * MS);
+    yielder->hard = cpumask_all();
+    world_run(w, 13 * MS);
+    ck_assert(!yielder->is_running);
+    world_run(w, 15 * MS);
+    stolen = yielder->is_running;
+    if (version >= XEN_4_18) { /* until its turn comes: then YIELD is over */
+        ck_assert(credit_vcpu(yielder)->yield);
+        world_run(w, 100 * MS);
+        ck_assert(!credit_vcpu(yielder)->yield);
+    }
+    world_free(w);
+    return stolen;
+}
+
+START_TEST(credit_yield_lasts_while_queued_since_4_18)
+{
+    ck_assert(yielder_is_stolen(XEN_4_17));
+    ck_assert(!yielder_is_stolen(XEN_4_18));
+}
+END_TEST
+
+/* pCPU 1 has looked for work in vain at 12 ms. At 12.3 ms a vCPU wakes behind a hog on pCPU 0. */
+static bool looks_again_after(enum xen_version version, sim_time gap)
+{
+    struct world *w = world_new(version, 2, 1, 0, 0);
+    struct domain *d;
+    struct vcpu *worker, *server;
+    bool taken;
+
+    world_pool(w, "credit", NULL, NULL, 137 * US, 1 * MS);
+    d = world_domain(w, 256, 3);
+    server = world_server(w, d, 5 * MS, 2 * MS); /* blocks at once */
+    world_hard(server, 0, 0);
+    world_pinned_hog(w, d, 0, 2 * MS + 1);
+    worker = world_sleeper(w, d, 10 * MS, 1000 * MS, 2 * MS);
+    world_hard(worker, 1, 1);
+    world_run(w, 5 * MS);
+    server->hard = cpumask_all();
+    world_send(w, server, 12 * MS + gap);
+    world_run(w, 12 * MS + gap);
+    taken = server->is_running && server->processor == 1;
+    world_free(w);
+    return taken;
+}
+
+START_TEST(credit_looks_elsewhere_at_most_once_per_ms_since_4_18)
+{
+    ck_assert(looks_again_after(XEN_4_17, 300 * US));
+    ck_assert(!looks_again_after(XEN_4_18, 300 * US));
+    ck_assert(!looks_again_after(XEN_4_18, 1 * MS));
+    ck_assert(looks_again_after(XEN_4_18, 1 * MS + 1));
+}
+END_TEST
+
+Suite *suite_rules(void)
+{
+    Suite *suite = suite_create("rules");
+    TCase *core = tcase_create("core"), *credit = tcase_create("Credit");
+
+    tcase_add_test(core, unblocking_what_is_not_blocked_does_nothing);
+    tcase_add_test(core, a_pending_event_ends_a_block);
+    tcase_add_test(core, soft_affinity_counts_only_as_a_restriction);
+    suite_add_tcase(suite, core);
+    tcase_add_test(credit, credit_defaults);
+    tcase_add_test(credit, credit_ratelimit_is_at_most_the_slice);
+    tcase_add_test(credit, credit_preempts_if_no_idler_can_take_it);
+    tcase_add_test(credit, credit_tells_one_idler_or_all);
+    tcase_add_test(credit, credit_does_not_steal_from_one_about_to_decide);
+    tcase_add_test(credit, credit_steals_what_is_cold);
+    tcase_add_test(credit, credit_steals_in_its_own_node_first);
+    tcase_add_test(credit, credit_other_sockets_need_more_than_twice_the_idlers);
+    tcase_add_test(credit, credit_counts_all_idlers_of_another_socket);
+    tcase_add_test(credit, credit_prefers_an_idle_core_or_saves_power);
+    tcase_add_test(credit, credit_yield_lasts_while_queued_since_4_18);
+    tcase_add_test(credit, credit_looks_elsewhere_at_most_once_per_ms_since_4_18);
+    suite_add_tcase(suite, credit);
+    return suite;
+}
