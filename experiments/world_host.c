@@ -8,6 +8,7 @@
  */
 #include "experiments/affinity.h"
 #include "experiments/world.h"
+#include "models/hypervisor/turns.h"
 #include "models/schedulers/plugin.h"
 #include "workloads/programs.h"
 
@@ -122,6 +123,19 @@ static void boot_pcpus(struct world_host *wh, sim_time boot)
     host_settle(h);
     free(date);
     free(pool);
+}
+
+/* An emulator's clock has any phase. */
+static void begin_turns(struct world_host *wh, sim_time boot)
+{
+    sim_time tick = wh->host->costs.emulator_tick;
+    char *name = entity(wh, "emulator");
+    struct rng rng;
+
+    rng_init(&rng, wh->world->seed, wh->world->replication, name, "clock");
+    if (tick > 0)
+        turns_init(wh->host, boot + (sim_time)rng_below(&rng, (uint64_t)tick));
+    free(name);
 }
 
 /* ---- domains --------------------------------------------------------------------------------- */
@@ -304,6 +318,7 @@ void world_host_boot(struct world_host *wh, sim_time boot)
                  (uint32_t)spec->cores_per_socket, (uint32_t)spec->sockets_per_node);
     wh->host->version = xen_versions[spec->xen];
     wh->host->costs = spec->costs;
+    begin_turns(wh, boot);
     boot_pcpus(wh, boot);
     if (!boot) {
         if (!wh->world->scenario->exact)

@@ -122,6 +122,7 @@ void host_free(struct host *h)
         free(p->sched);
     }
     queue_cancel(h->queue, &h->settle);
+    queue_cancel(h->queue, &h->turns.end);
     free(h->pcpu);
     free(h->fault);
     free(h);

@@ -5,6 +5,8 @@
  */
 #include "models/hypervisor/core.h"
 
+#include "models/hypervisor/turns.h"
+
 #include "sim/error.h"
 
 #include <inttypes.h>
@@ -119,7 +121,7 @@ static sim_time time_to_work(const struct pcpu *p, sim_time time)
 
 static void burst_arm(struct pcpu *p, struct vcpu *v)
 {
-    if (v->burst_left != SIM_NEVER)
+    if (v->burst_left != SIM_NEVER && !p->waits_turn)
         queue_arm_key(p->host->queue, &p->burst, v->burst_since + work_to_time(p, v->burst_left),
                       RANK_BURST, p->id);
 }
@@ -132,6 +134,10 @@ static void burst_pause(struct pcpu *p, struct vcpu *v, sim_time now)
     queue_cancel(p->host->queue, &p->burst);
     if (now <= v->burst_since)
         return;
+    if (p->waits_turn) {
+        v->burst_since = now;
+        return;
+    }
     done = time_to_work(p, now - v->burst_since);
     if (done > v->burst_left)
         done = v->burst_left;
@@ -299,8 +305,33 @@ static void settle_arm(struct host *h)
 
 static void raise_here(struct pcpu *p)
 {
+    if (!turns_hold(p)) {
+        p->asked = true;
+        return;
+    }
     cpumask_set(&p->host->pending, p->id);
     settle_arm(p->host);
+}
+
+void core_turn_lost(struct pcpu *p, sim_time now)
+{
+    if (p->current && !p->current->idle)
+        burst_pause(p, p->current, now);
+    p->waits_turn = true;
+}
+
+void core_turn_won(struct pcpu *p, sim_time now)
+{
+    p->waits_turn = false;
+    p->host->executing = p->id;
+    if (p->current && p->current->burst_since < now)
+        p->current->burst_since = now;
+    if (p->asked) {
+        p->asked = false;
+        raise_here(p);
+    }
+    if (p->current)
+        run_current(p, now);
 }
 
 static void ipi_fire(struct timer *t, sim_time now)
@@ -493,6 +524,8 @@ static void pcpu_schedule(struct pcpu *p, sim_time now)
             d.next->guest->resumed(d.next, now);
         run_current(p, now);
     }
+    if (p->current->idle)
+        turns_idle(p);
     if (h->watched_handlers)
         handler_done(h);
 }
@@ -622,7 +655,7 @@ static void evtchn_raise(struct evtchn *ch)
     v->upcall_pending = true;
     if (blocked) {
         vcpu_unblock(v);
-    } else if (v->runstate == RUNSTATE_RUNNING && is_current(v)) {
+    } else if (v->runstate == RUNSTATE_RUNNING && is_current(v) && !vcpu_pcpu(v)->waits_turn) {
         deliver_upcall(vcpu_pcpu(v), v, vcpu_host(v)->queue->now);
     }
 }

@@ -21,6 +21,11 @@ static const struct param rows[] = {
      .max = "10s",
      .meaning = "Time off the pCPU after which they are gone; less time loses less, in proportion.",
      .status = STATUS_ASSUMED},
+    {PARAM("emulator_tick", DURATION, struct host_costs, emulator_tick), .def = "0", .max = "1s",
+     .meaning =
+         "The machine is emulated in one thread: pCPUs run in turn, and the emulator's clock "
+         "has a deadline this often; 0: a real machine.",
+     .status = STATUS_ASSUMED},
     {PARAM("smt_factor", INTEGER, struct host_costs, smt_factor), .def = "69", .min = "1",
      .max = "100",
      .meaning = "Per cent of its speed that a hardware thread keeps while a sibling is busy.",

@@ -165,6 +165,8 @@ struct pcpu {
     uint32_t speed;     /* progress per ns with no busy sibling, in units of 2^-16 */
     uint32_t speed_now; /* the same at present */
     struct timer slice, burst, ipi;
+    bool waits_turn; /* turns.h: another pCPU has the turn */
+    bool asked;      /* ... and it was asked to reschedule meanwhile */
     sim_time slice_granted; /* of the last decision; -1 none */
 };
 
@@ -201,6 +203,7 @@ struct host_costs {
     sim_time timer_slop;     /* hypervisor timers may fire up to this much late, at multiples */
     sim_time cache_refill;   /* extra work after a full loss of the cache */
     sim_time cache_lifetime; /* others' run time after which the cache is lost entirely */
+    sim_time emulator_tick;  /* pCPUs run in turn, see turns.h; 0: at the same time */
     int64_t smt_factor;      /* per cent of nominal speed while a sibling is busy; 100: no effect */
 };
 
@@ -211,6 +214,13 @@ enum xen_version {
     XEN_4_7_1 = 471,
     XEN_4_17 = 4170,
     XEN_4_18 = 4180
+};
+
+/* Whose turn it is, where pCPUs run in turn: see turns.h. */
+struct turns {
+    uint32_t holder;
+    sim_time deadline, budget;
+    struct timer end;
 };
 
 struct host {
@@ -228,6 +238,7 @@ struct host {
     uint32_t pool_count;
     struct domain *idle_domain;
 
+    struct turns turns;
     uint32_t executing; /* the pCPU on which the current handler runs */
     cpumask pending;    /* pCPUs with a pending reschedule */
     struct timer settle;
