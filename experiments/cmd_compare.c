@@ -15,6 +15,7 @@ static const struct command_option rows[] = {
                           "combination is what the others are held against."},
      .value = "/JSON/POINTER=A,B,C"},
     STUDY_OPTION_ROWS(struct compare_options),
+    TIMELINE_OPTION_ROW(struct compare_options),
 };
 
 static int prepare(struct study *s, const struct variations *v, const struct study_options *o,

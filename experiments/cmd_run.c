@@ -14,6 +14,7 @@ static const struct command_option rows[] = {
                .meaning = "Write a trace of the first host in the first replication; the suffix "
                           "says in which format."},
      .value = "FILE"},
+    TIMELINE_OPTION_ROW(struct run_options),
 };
 
 static int prepare(struct study *s, const struct study_options *o, struct errors *e)

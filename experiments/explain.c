@@ -164,6 +164,11 @@ void explainer_free(struct explainer *x)
     free(x->state);
 }
 
+bool explainer_continued(const struct explainer *x, uint32_t pcpu)
+{
+    return x->state[pcpu].same;
+}
+
 void explainer_print(const struct explainer *x, const struct host *h, uint32_t pcpu, FILE *out)
 {
     const struct explain_pcpu *p = &x->state[pcpu];

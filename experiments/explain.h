@@ -36,6 +36,9 @@ struct explainer {
 void explainer_attach(struct explainer *x, struct host *h);
 void explainer_free(struct explainer *x);
 
+/* Did the last decision on a pCPU leave it to who had it? */
+bool explainer_continued(const struct explainer *x, uint32_t pcpu);
+
 /* The explanation of the last decision on a pCPU, whatever from, until and pcpu say. */
 void explainer_print(const struct explainer *x, const struct host *h, uint32_t pcpu, FILE *out);
 

@@ -38,6 +38,7 @@ void study_free(struct study *s)
     free(s->variant);
     free(s->lost);
     free(s->trace);
+    free(s->timeline.dir);
     free(s->path);
 }
 

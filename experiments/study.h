@@ -41,6 +41,10 @@ struct study {
     bool lockstep; /* no lookahead */
     bool quiet;    /* no progress */
     char *trace;   /* of the first replication of the first variant; NULL: none */
+    struct {
+        sim_time from, until;
+        char *dir; /* NULL: none */
+    } timeline;    /* of the first replication of each variant */
     /* What became of it. */
     bool interrupted;
     struct lost_run *lost;

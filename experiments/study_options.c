@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/study_options.h"
 
+#include "experiments/timeline.h"
 #include "experiments/traces/traces.h"
 #include "models/schedulers/plugin.h"
+#include "sim/output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,19 @@ static int check_trace(const char *path, struct errors *e)
     return -1;
 }
 
+static int begin_timeline(struct study *s, const struct study_options *o, struct errors *e)
+{
+    if (!o->timeline)
+        return 0;
+    if (!o->out)
+        return error_add(e, EXIT_INPUT, "--timeline needs --out, where to write it");
+    if (timeline_read_span(o->timeline, &s->timeline.from, &s->timeline.until, e) ||
+        output_directory(o->out, e))
+        return -1;
+    s->timeline.dir = xstrdup(o->out);
+    return 0;
+}
+
 int study_begin(struct study *s, const char *path, const struct study_options *o, struct errors *e)
 {
     size_t before = e->count;
@@ -35,6 +50,7 @@ int study_begin(struct study *s, const char *path, const struct study_options *o
     s->lockstep = o->lockstep;
     s->quiet = o->quiet;
     check_trace(o->trace, e);
+    begin_timeline(s, o, e);
     s->trace = o->trace ? xstrdup(o->trace) : NULL;
     for (size_t i = 0; i < o->plugin.count; i++)
         scheduler_load(((char **)o->plugin.item)[i], e);

@@ -8,7 +8,7 @@
 
 struct study_options {
     struct param_list set, plugin; /* char * */
-    char *out, *trace;
+    char *out, *trace, *timeline;
     int64_t seed, replications; /* -1: as the scenario says */
     int jobs;
     bool json, quiet, lockstep;
@@ -49,6 +49,15 @@ struct study_options {
             PARAM("lockstep", BOOLEAN, type, options.lockstep),                                    \
             .meaning = "No lookahead between machines: slower, the same results (for checking)."   \
         }                                                                                          \
+    }
+
+/* The same for a timeline. */
+#define TIMELINE_OPTION_ROW(type)                                                                  \
+    {                                                                                              \
+        .param = {PARAM("timeline", STRING, type, options.timeline),                               \
+                  .meaning = "With --out: record the schedule between two dates of the first "     \
+                             "replication, for `hvsim report`."},                                  \
+        .value = "FROM..TO"                                                                        \
     }
 
 /* Begin a study as the options say: plug-ins loaded, how it is computed set. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One replication, in a process of its own. */
 #include "experiments/study_inside.h"
+#include "experiments/timeline.h"
 #include "experiments/traces/traces.h"
 #include "sim/output.h"
 #include "sim/simgrid.h"
@@ -122,6 +123,7 @@ int study_replicate(const struct study *s, const struct variant *v, uint64_t rep
 {
     struct world *w = study_world(s, v, replication, e);
     struct platform_report report;
+    struct timelines *timelines = NULL;
     struct tracer tracer = {0};
     struct platform_options o;
     int status;
@@ -130,10 +132,13 @@ int study_replicate(const struct study *s, const struct variant *v, uint64_t rep
         return -1;
     o = options_of(s, v, w, reached);
     status = trace_begin(&tracer, w, trace, e);
+    if (!status && s->timeline.dir && !replication)
+        timelines = timelines_begin(s, v, w, e);
     if (!status)
         status = platform_run(&o, &w->fleet, &w->timeline, &report, e);
     if (!status)
         status = trace_end(&tracer, w, trace, e);
+    status |= timelines_end(timelines, e);
     if (!status)
         status = world_close(w, e);
     if (!status)

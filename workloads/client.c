@@ -61,6 +61,7 @@ struct client {
     struct pending *pending;
     struct request *slots; /* memory of the legs of all but the backlog */
     struct client_results results;
+    struct client_watcher *watcher; /* NULL: nobody */
 
     /* Open loop. */
     struct arrival arrival;
@@ -438,6 +439,8 @@ static void complete(struct connection *k, struct pending *w, struct packet *p, 
     measure(k, w, now);
     if (w->request.recorded)
         record(k, w, p, done);
+    if (c->watcher)
+        c->watcher->seen(c->watcher, p);
     packet_free(p);
     w->used = false;
     go_on(k, done);
@@ -584,6 +587,11 @@ void client_start(struct client *c, sim_time start, sim_time from, sim_time unti
         c->arrival_date = start;
         next_arrival(c);
     }
+}
+
+void client_watch(struct client *c, struct client_watcher *w)
+{
+    c->watcher = w;
 }
 
 const struct client_results *client_results(const struct client *c)

@@ -83,6 +83,11 @@ struct client_results {
 
 struct client;
 
+/* Who wants to see each request that is complete, measured or not, with the dates of its hops. */
+struct client_watcher {
+    void (*seen)(struct client_watcher *w, const struct packet *p);
+};
+
 /* A client of that machine. params is copied (distributions by
  * reference: the caller keeps them). entity is copied. */
 struct client *client_new(struct client_host *ch, const struct client_params *params,
@@ -95,6 +100,9 @@ void client_target(struct client *c, struct machine *server, uint32_t endpoint, 
 
 /* Begin at `start`; record requests whose intended date is in [from, until). */
 void client_start(struct client *c, sim_time start, sim_time from, sim_time until);
+
+/* At most one watcher, which stays the caller's; before the run. */
+void client_watch(struct client *c, struct client_watcher *w);
 
 const struct client_results *client_results(const struct client *c);
 
