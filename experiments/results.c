@@ -2,6 +2,7 @@
 #include "experiments/results.h"
 
 #include "experiments/control_report.h"
+#include "experiments/distributions.h"
 
 #include "sim/output.h"
 #include "sim/random.h"
@@ -381,6 +382,7 @@ void results_write_tables(const struct study *s, const char *dir, struct errors 
         if (subjects_of(s, tables[i].kind))
             results_file(dir, tables[i].name, tables[i].write, &c, e);
     }
+    results_file(dir, "distributions.csv", distributions_csv, s, e);
 }
 
 static void write_hgrm(const void *ctx, FILE *out)

@@ -12,8 +12,9 @@
 void results_json(const struct study *s, FILE *out);
 
 /* All files of a study into a directory, which is made: results.json, scenario.json (resolved),
- * clients.csv, hosts.csv, groups.csv, domains.csv, replications.csv, breakdown.csv, *.hgrm. Files
- * that have nothing to say are left out. results.json comes last: it is there if all are. */
+ * clients.csv, hosts.csv, groups.csv, domains.csv, replications.csv,
+ * breakdown.csv, *.hgrm. Files that have nothing to say are left out. results.json comes last: it
+ * is there if all are. */
 int results_write(const struct study *s, const char *dir, struct errors *e);
 
 /* One file, whole or not at all; `write` fills it. */
