@@ -33,13 +33,21 @@ function changes(file,   line, f, n) {
     }
     close(file)
 }
-function digits(x) { return x >= 100 ? "%.0f" : x >= 10 ? "%.1f" : x >= 1 ? "%.2f" : "%.3f" }
+function parts(file,   line, f, n, i, head) { # of the slowest requests
+    while ((getline line <file) > 0) {
+        n = split(line, f, ",")
+        if (!head) { head = 1; for (i = 1; i <= n; i++) name[i] = f[i]; continue }
+        for (i = 5; i <= n && f[3] == "above p99.9"; i++) part[f[1], name[i]] = f[i]
+    }
+    close(file)
+}
+function digits(x) { return x >= 10 ? "%.1f" : x >= 1 ? "%.2f" : "%.3f" }
 function figure(variant, subject, metric, unit,   x, a, b) {
     x = cell[variant, subject, metric "_" unit]
     a = cell[variant, subject, metric "_low_" unit]; b = cell[variant, subject, metric "_high_" unit]
     if (x == "") return "-"
     if (a == "") return sprintf(digits(x) "       ", x)
-    return sprintf(digits(x) " ±%-5s", x, sprintf(digits((b - a) / 2), (b - a) / 2))
+    return sprintf(digits(x) " ±%-5s", x, sprintf(digits(x), (b - a) / 2))
 }
 function change(subject, metric,   r, h) {
     r = ratio[subject, metric]
@@ -53,8 +61,10 @@ function pad(text, width,   n) { # awk counts bytes, or not: count what is not a
     while (length(text) < width + n * (length("±") - 1)) text = " " text
     return text
 }
-function row(label, a, b, c) {
-    printf "%-34s %s %s %s\n", label, pad(a, 15), pad(b, 15), pad(c, 15)
+function row(label, a, b, c,   line) {
+    line = sprintf("%-34s %s %s %s", label, pad(a, 15), pad(b, 15), pad(c, 15))
+    sub(/ +$/, "", line)
+    print line
 }
 function measured(label, subject, metric, unit) {
     row(label, figure("credit", subject, metric, unit), figure("terriertail", subject, metric, unit),
@@ -64,7 +74,12 @@ function published(label, a, b) {
     row(label, sprintf(digits(a) "       ", a), sprintf(digits(b) "       ", b),
         sprintf("%+.1f %%     ", (b / a - 1) * 100))
 }
+function waits(label, column, more) {
+    row(label, sprintf("%.1f       ", part["credit", column] + part["credit", more]),
+        sprintf("%.1f       ", part["terriertail", column] + part["terriertail", more]), "")
+}
 BEGIN {
+    parts(out "/breakdown.csv")
     load(out "/clients.csv"); load(out "/groups.csv"); changes(out "/changes.csv")
     printf "12 VMs on one Xen host of 4 pCPUs: an RPC server and 11 lookbusy hogs of 30 %%\n\n"
     row("", "Credit       ", "TerrierTail       ", "change     ")
@@ -74,6 +89,8 @@ BEGIN {
     measured("        p99.9", "client", "latency_p99.9", "ms")
     published("        p99.9 as published", 59.4, 29.5)
     measured("        max", "client", "latency_max", "ms")
+    waits("  slowest 0.1 %: wait of its vCPU", "vCPU_wait_ms", "")
+    waits("                 wait of dom0", "dom0_wait_ms", "back_dom0_wait_ms")
     measured("Replies per second", "client", "throughput", "per_s")
     measured("CPU of the 11 others, % of a CPU", "xen/hog", "cpu_share", "percent")
     printf "\n± is the half-width of a 95 %% interval; changes are paired, with common random numbers.\n"
