@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "workloads/request.h"
 
+#include "models/net/packet.h"
 #include "sim/distribution_params.h"
-#include "sim/wire.h"
 
 #include <string.h>
-
-/* Bytes around a message: Ethernet's preamble, header, check sequence and gap (38), IPv4 (20), TCP
- * with time stamps (32). For each further frame the same. */
-enum { FRAMING = 90, PAYLOAD_OF_FRAME = 1448 };
 
 /* memcached's text protocol without key and value: "get KEY", "VALUE KEY FLAGS BYTES ... END", "set
  * KEY FLAGS TIME BYTES", "STORED", with their line ends. */
@@ -36,11 +32,6 @@ static uint32_t draw_bytes(const struct distribution *d, struct rng *r, uint32_t
     return x < PACKET_BYTES_MAX ? (uint32_t)(x + 0.5) : PACKET_BYTES_MAX;
 }
 
-static uint32_t framed(uint32_t payload)
-{
-    return payload + FRAMING * (1 + (payload ? (payload - 1) / PAYLOAD_OF_FRAME : 0));
-}
-
 enum { VALUE_MAX = 1 << 20 }; /* memcached's default limit of an item */
 
 static void bear_memcached(struct request_leg *leg, const struct memcached_mix *m,
@@ -55,8 +46,8 @@ static void bear_memcached(struct request_leg *leg, const struct memcached_mix *
     if (value > VALUE_MAX)
         value = VALUE_MAX;
     leg->demand = (set ? m->set : m->get) + m->kibibyte * value / 1024;
-    leg->bytes = framed(set ? SET_TEXT + key + value : GET_TEXT + key);
-    leg->reply = framed(set ? STORED_TEXT : VALUE_TEXT + key + value);
+    leg->bytes = packet_framed(set ? SET_TEXT + key + value : GET_TEXT + key);
+    leg->reply = packet_framed(set ? STORED_TEXT : VALUE_TEXT + key + value);
 }
 
 static void bear_leg(struct request_leg *leg, const struct request_params *p,

@@ -32,6 +32,7 @@ enum packet_kind {
 enum packet_flag {
     PACKET_RECORDED = 1, /* sent within the time that is measured */
     PACKET_AGAIN = 2,    /* a retransmission */
+    PACKET_GAP = 4,      /* acknowledgement of a chunk that was not the next one */
     /* The upper byte is the number of the target, of a request to several servers. */
     PACKET_TARGET_SHIFT = 8,
 };
@@ -167,6 +168,15 @@ static inline uint32_t packet_pages(const struct packet *p)
 static inline uint32_t packet_frames(const struct packet *p)
 {
     return p->bytes <= 1514 ? 1 : (p->bytes + 1513) / 1514;
+}
+
+/* Bytes on the wire of a message of TCP: each frame adds Ethernet's preamble, header, check
+ * sequence and gap (38), IPv4 (20) and TCP with time stamps (32). */
+enum { FRAME_OVERHEAD = 90, FRAME_PAYLOAD = 1448 };
+
+static inline uint32_t packet_framed(uint32_t payload)
+{
+    return payload + FRAME_OVERHEAD * (1 + (payload ? (payload - 1) / FRAME_PAYLOAD : 0));
 }
 
 /* A queue of packets, linked through packet->next. */

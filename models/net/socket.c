@@ -21,6 +21,8 @@ static const struct param stack_rows[] = {
      .source = "assumed, so that the kernel's part of a memcached request is within the 10 to "
                "20 us that follow from 2 to 3 us of application being 10 to 20 % of it",
      .status = STATUS_ASSUMED},
+    {PARAM("ack", DURATION, struct stack_params, ack), .def = "1.5us", .max = "1ms",
+     .meaning = "Softirq: sending an acknowledgement of bulk data.", .status = STATUS_ASSUMED},
     {PARAM("kibibyte", DURATION, struct stack_params, kibibyte), .def = "0.1us", .max = "1ms",
      .meaning = "Copying a KiB between kernel and program.", .status = STATUS_ASSUMED},
     {PARAM("gro", BOOLEAN, struct stack_params, gro), .def = "true",
@@ -212,6 +214,8 @@ sim_time stack_cost(void *stack, const struct packet *first, uint32_t count)
         cost += c->gro && merges(p, before) ? c->rx_merged : c->rx_packet + c->wakeup;
         if (address_port(p->a) == PORT_ECHO)
             cost += c->send;
+        else if (p->kind == PACKET_DATA)
+            cost += c->ack;
     }
     return cost;
 }
@@ -297,7 +301,9 @@ void stack_input(void *stack, struct packet *p, struct guest_vcpu *gv, sim_time 
         return;
     }
     hop_stamp(p, HOP_SOCKET, now);
-    if (s->queue.bytes + (int64_t)p->bytes > st->params.queue) {
+    if (s->input && s->input(s, p, gv, now))
+        return;
+    if (s->queue.bytes + (int64_t)p->bytes > (s->limit ? s->limit : st->params.queue)) {
         s->counts.dropped++;
         packet_free(p);
         return;

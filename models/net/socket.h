@@ -32,6 +32,7 @@ struct stack_params {
     sim_time wakeup;    /* waking the thread, part of the softirq */
     sim_time receive;   /* recv system call */
     sim_time send;      /* send system call, transport, IP, queueing discipline */
+    sim_time ack;       /* sending an acknowledgement */
     sim_time kibibyte;  /* copying between kernel and program, per KiB */
     bool gro;
     int64_t queue; /* bytes on a socket's queue */
@@ -70,6 +71,10 @@ struct socket {
     uint16_t port;
     uint32_t in_hand; /* packets that programs hold */
     struct socket_counts counts;
+    /* A protocol's own look at each packet, in the softirq; true: it has taken the packet. */
+    bool (*input)(struct socket *s, struct packet *p, struct guest_vcpu *gv, sim_time now);
+    void *input_data;
+    int64_t limit;         /* bytes on its queue; 0: the stack's */
     struct socket *parent; /* of a sub-socket */
     struct socket *sub;    /* by connection (thread per connection); NULL without */
     uint32_t subs;
