@@ -4,7 +4,7 @@
 # Would the tests notice if a rule were wrong? Applies the mutants of mutants.txt one at a time to a
 # copy of the sources, builds what changed, and runs the fast checks until one fails:
 #
-#   rules        validation/unit/test_rules.c: rules in small, without a reference
+#   rules        validation/unit/test_rules*.c: rules in small, without a reference
 #   invariants   validation/unit/test_invariants.c: random scenarios
 #   schedules    both directories of reference schedules
 #
@@ -36,7 +36,7 @@ CC=${CC:-gcc}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/mutants.XXXXXX") || exit 2
 trap 'rm -rf "$scratch"' EXIT INT TERM
 flags=(-std=c17 -O1 -w -ffp-contract=off -I. "-D_GNU_SOURCE=")
-suites='SUITE(rules) SUITE(invariants)'
+suites='SUITE(rules) SUITE(rules_credit2) SUITE(rules_small) SUITE(invariants)'
 
 # ---- The list: one file per mutant, rule.N file.N old.N new.N equal.N ----------------------------
 
@@ -68,7 +68,7 @@ traces='experiments/schedule_case.c experiments/schedule_dialect.c experiments/v
         experiments/validate_trace.c experiments/traces/csv.c experiments/traces/xentrace_events.c
         experiments/traces/xentrace_input.c experiments/traces/xentrace_read.c
         experiments/traces/xentrace_write.c validation/mutants/validate.c'
-tests='validation/unit/main.c validation/unit/test_rules.c validation/unit/test_invariants.c'
+tests='validation/unit/main.c validation/unit/test_rules*.c validation/unit/test_invariants.c'
 
 object() { echo "../obj/${1//\//_}.o"; }
 
@@ -82,7 +82,11 @@ link() { # DIR: of the objects that a mutant replaces
     local o f src
     for o in checks validate; do
         src=$model
-        if [ $o = checks ]; then src="$src $tests"; else src="$src $traces"; fi
+        if [ $o = checks ]; then
+            src="$src $tests experiments/traces/csv.c"
+        else
+            src="$src $traces"
+        fi
         f=()
         for s in $src; do
             [ -f "$s" ] || continue
@@ -118,7 +122,7 @@ apply() { # NUMBER FILE: the mutated text on stdout
 }
 
 checks=(
-    "rules|timeout 60 ./checks rules"
+    "rules|timeout 60 ./checks rules rules_credit2 rules_small"
     "invariants|timeout 120 ./checks invariants"
     "schedules|timeout 120 ./validate $xen/schedules $xen/terriertail-schedules"
 )
