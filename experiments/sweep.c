@@ -393,8 +393,8 @@ static char *read_text(const char *path, size_t *size, struct errors *e)
 static int find_scenario(struct sweep *s, struct errors *e)
 {
     char *dir = directory_of(s->path);
-    char *beside = *s->spec.scenario == '/' ? xstrdup(s->spec.scenario)
-                                            : xasprintf("%s/%s", dir, s->spec.scenario);
+    bool here = *s->spec.scenario == '/' || !strcmp(dir, ".");
+    char *beside = here ? xstrdup(s->spec.scenario) : xasprintf("%s/%s", dir, s->spec.scenario);
 
     if (access(beside, R_OK)) {
         s->scenario = data_file("library", s->spec.scenario);

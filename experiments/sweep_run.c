@@ -219,6 +219,7 @@ static int completed(void *ctx, const struct pool_result *result)
     size_t entry = result->index >> REPLICATION_BITS;
     uint32_t replication = (uint32_t)(result->index & ((1u << REPLICATION_BITS) - 1));
     struct entry_verdict v;
+    struct entry_rule rule;
 
     for (unsigned i = 0; i < r->jobs; i++)
         if (r->running[i].entry == entry && r->running[i].replication == replication)
@@ -229,9 +230,11 @@ static int completed(void *ctx, const struct pool_result *result)
     if (save(r, entry, replication, result))
         return 1;
     v = judge(r, entry);
-    if (v.state != ENTRY_MORE)
-        finish(r, entry, v.state);
-    return 0;
+    if (v.state == ENTRY_MORE)
+        return 0;
+    finish(r, entry, v.state);
+    rule = sweep_rule(r->sweep, r->store.entry[entry].point);
+    return store_add_decision(&r->store, &r->store.entry[entry], &rule, r->e) ? 1 : 0;
 }
 
 /* ---- progress ---------------------------------------------------------------------------------

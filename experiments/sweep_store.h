@@ -6,6 +6,7 @@
  *     H <tab> 1 <tab> version of hvsim
  *     R <tab> key <tab> replication <tab> microseconds <tab> values and distributions <tab> check
  *     F <tab> key <tab> replication <tab> microseconds <tab> reason <tab> check
+ *     D <tab> key <tab> replications <tab> 0 <tab> digest of the stopping rule <tab> check
  *
  * `check` is a digest of the line before it: a line that a dying disk or machine has damaged is
  * passed over, and its replication computed again. A replication with a result has no failure, even
@@ -34,6 +35,8 @@ struct entry {
     char *reason;
     uint32_t looked; /* the stopping rule has said no after so many */
     uint32_t final;  /* it has said yes after so many; 0: not yet */
+    uint32_t said;   /* stored: this rule ends after so many; 0: nothing stored */
+    uint64_t said_by;
 };
 
 struct mapping {
@@ -55,36 +58,6 @@ struct store {
         strangers;  /* strangers: lines of points that are not wanted (any more) */
     double seconds; /* sum over lines */
 };
-
-/* Points that are wanted; the same key may come again. */
-void store_init(struct store *s, const char *dir, const uint64_t *key, size_t points);
-void store_free(struct store *s);
-
-struct entry *store_find(const struct store *s, uint64_t key);
-
-/* Who may write: all of the directory, or one share of it among others. */
-enum store_claim { STORE_ALONE, STORE_SHARE };
-
-/* Make the directory, lock it, open `name` in it for appending. 0, or -1 with errors: another
- * process is at work there. */
-int store_claim(struct store *s, enum store_claim claim, const char *name, struct errors *e);
-
-/* Read all files of lines in the directory. Failures are forgotten unless `failures`. */
-int store_read(struct store *s, bool failures, struct errors *e);
-
-/* Append. `keep`: the result will be asked for again. */
-int store_add(struct store *s, struct entry *n, uint32_t replication, double seconds,
-              const char *text, bool keep, struct errors *e);
-int store_add_failure(struct store *s, struct entry *n, uint32_t replication, double seconds,
-                      const char *reason, struct errors *e);
-
-/* The results of an entry's first n replications: 0, or -1 with an error. Free each by kept_free.
- */
-int store_kept(const struct entry *n, const struct figures *f, struct kept *item, uint32_t count,
-               struct errors *e);
-
-/* Forget results that will not be asked for again. */
-void entry_drop(struct entry *n);
 
 /* ---- deciding ----------------------------------------------------------------------------------
  */
@@ -108,6 +81,43 @@ struct entry_rule {
     uint32_t least;
     double level;
 };
+
+/* ---- reading and writing -----------------------------------------------------------------------
+ */
+
+/* Points that are wanted; the same key may come again. */
+void store_init(struct store *s, const char *dir, const uint64_t *key, size_t points);
+void store_free(struct store *s);
+
+struct entry *store_find(const struct store *s, uint64_t key);
+
+/* Who may write: all of the directory, or one share of it among others. */
+enum store_claim { STORE_ALONE, STORE_SHARE };
+
+/* Make the directory, lock it, open `name` in it for appending. 0, or -1 with errors: another
+ * process is at work there. */
+int store_claim(struct store *s, enum store_claim claim, const char *name, struct errors *e);
+
+/* Read all files of lines in the directory. Failures are forgotten unless `failures`. */
+int store_read(struct store *s, bool failures, struct errors *e);
+
+/* Append. `keep`: the result will be asked for again. */
+int store_add(struct store *s, struct entry *n, uint32_t replication, double seconds,
+              const char *text, bool keep, struct errors *e);
+int store_add_failure(struct store *s, struct entry *n, uint32_t replication, double seconds,
+                      const char *reason, struct errors *e);
+
+/* Note what the stopping rule said, to spare others the computation. */
+int store_add_decision(struct store *s, struct entry *n, const struct entry_rule *r,
+                       struct errors *e);
+
+/* The results of an entry's first n replications: 0, or -1 with an error. Free each by kept_free.
+ */
+int store_kept(const struct entry *n, const struct figures *f, struct kept *item, uint32_t count,
+               struct errors *e);
+
+/* Forget results that will not be asked for again. */
+void entry_drop(struct entry *n);
 
 /* What becomes of an entry, from its results in the order of their index. Remembers in the entry
  * what it need not compute again. */

@@ -97,8 +97,6 @@ void holm_adjust(const double *p, double *adjusted, size_t m)
 
 /* ---- Race ---- */
 
-#define LEAST_FIRST 5 /* replications before any variant can be dropped */
-
 size_t race_best(const struct race *r, const double *const *score, const bool *alive,
                  size_t variants, size_t n)
 {
@@ -127,7 +125,7 @@ size_t race_look(const struct race *r, const double *const *score, bool *alive, 
     size_t *rival, rivals = 0, dropped = 0, best;
 
     best = race_best(r, score, alive, variants, n);
-    if (best == variants || n < r->first || n < LEAST_FIRST)
+    if (best == variants || n < r->first || n < RACE_LEAST)
         return 0;
     p = xcalloc(variants, sizeof *p);
     rival = xcalloc(variants, sizeof *rival);

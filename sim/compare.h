@@ -33,9 +33,11 @@ void holm_adjust(const double *p, double *adjusted, size_t m);
 
 enum race_test { RACE_T, RACE_SIGN };
 
+#define RACE_LEAST 5 /* replications before any variant can be dropped */
+
 struct race {
     double alpha; /* chance that the race ever drops the best variant */
-    size_t first; /* replications before the first look, at least 5 */
+    size_t first; /* replications before the first look, at least RACE_LEAST */
     size_t looks; /* looks planned: each spends alpha / looks */
     enum race_test test;
     bool larger_is_better;
