@@ -193,6 +193,11 @@ $(BUILD)/bench/%: $(BUILD)/validation/bench/%.o $(BUILD)/libhvsim.a
 	$(Q)$(link) -o $@ $^ $(LIB_LIBS)
 .SECONDARY: $(call objects,$(BENCH_SRC) $(FUZZ_SRC))
 
+#> mutants        would the tests notice if a rule of a scheduler were wrong? (a quarter of an hour)
+.PHONY: mutants
+mutants: setup-check
+	validation/mutants/run.sh
+
 #> fuzz           each target of validation/fuzz for FUZZ_TIME seconds (needs clang)
 .PHONY: fuzz
 fuzz: setup-check-all
