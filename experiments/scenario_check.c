@@ -84,7 +84,8 @@ static void names_check(const struct check *c, struct names *n, const char *what
 {
     const char *last = "";
 
-    qsort(n->item, n->count, sizeof *n->item, by_name);
+    if (n->count)
+        qsort(n->item, n->count, sizeof *n->item, by_name);
     for (size_t i = 1; i < n->count; i++) {
         const struct named *a = &n->item[i - 1], *b = &n->item[i];
 

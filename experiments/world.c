@@ -198,7 +198,6 @@ void world_free(struct world *w)
 {
     if (!w)
         return;
-    timeline_free(&w->timeline);
     for (size_t i = 0; i < w->roster->hosts; i++) {
         world_host_shutdown(&w->host[i]);
         meter_free(&w->host[i].meter);
@@ -223,6 +222,7 @@ void world_free(struct world *w)
     }
     free(w->loop);
     free(w->site);
+    timeline_free(&w->timeline); /* its timers were in the machines' queues */
     free(w->host);
     free(w->domain);
     free(w->load);
