@@ -5,8 +5,9 @@
 # copy of the sources, builds what changed, and runs the fast checks until one fails:
 #
 #   rules        validation/unit/test_rules*.c: rules in small, without a reference
+#   schedules    the reference schedules of Xen 4.17
 #   invariants   validation/unit/test_invariants.c: random scenarios
-#   schedules    both directories of reference schedules
+#   terriertail  the reference schedules of TerrierTail and Xen 4.7.1
 #
 #   validation/mutants/run.sh [--list] [--every N [--from K]] [PATTERN]
 #
@@ -78,25 +79,17 @@ compile() { # SOURCE OBJECT
     "$CC" "${flags[@]}" "${extra[@]}" -MMD -MF "${2%.o}.d" -c "$1" -o "$2"
 }
 
-link() { # DIR: of the objects that a mutant replaces
-    local o f src
-    for o in checks validate; do
-        src=$model
-        if [ $o = checks ]; then
-            src="$src $tests experiments/traces/csv.c"
-        else
-            src="$src $traces"
-        fi
-        f=()
-        for s in $src; do
-            [ -f "$s" ] || continue
-            local name=${s//\//_}.o
-            if [ -f "$1/$name" ]; then f+=("$1/$name"); else f+=("../obj/$name"); fi
-        done
-        # shellcheck disable=SC2046
-        "$CC" -o "$1/$o" "${f[@]}" -Wl,--wrap=tcase_create $(pkg-config --libs check libcjson zlib) \
-            -lm -ldl || return 1
+read -ra libs <<<"$(pkg-config --libs check libcjson zlib) -lm -ldl"
+
+link() { # DIR PROGRAM: checks or validate, with the objects in DIR that a mutant replaces
+    local objects=() sources="$model $traces" s
+    [ "$2" = validate ] || sources="$model $tests experiments/traces/csv.c"
+    [ ! -x "$1/$2" ] || return 0
+    for s in $sources; do
+        s=${s//\//_}.o
+        if [ -f "$1/$s" ]; then objects+=("$1/$s"); else objects+=("../obj/$s"); fi
     done
+    "$CC" -o "$1/$2" "${objects[@]}" -Wl,--wrap=tcase_create "${libs[@]}"
 }
 
 if [ -z "$list" ]; then
@@ -105,7 +98,6 @@ if [ -z "$list" ]; then
         compile "$s" "$(object "$s")" || exit 2
     done
     mkdir ../none
-    link ../none || exit 2
 fi
 
 # ---- One mutant ----------------------------------------------------------------------------------
@@ -121,17 +113,21 @@ apply() { # NUMBER FILE: the mutated text on stdout
         END { if (done != 1) exit 3 }' "$2"
 }
 
-checks=(
-    "rules|timeout 60 ./checks rules rules_credit2 rules_small"
-    "invariants|timeout 120 ./checks invariants"
-    "schedules|timeout 120 ./validate $xen/schedules $xen/terriertail-schedules"
+checks=( # name, program, its arguments
+    "rules checks rules rules_credit2 rules_small"
+    "schedules validate $xen/schedules"
+    "invariants checks invariants"
+    "terriertail validate $xen/terriertail-schedules"
 )
 
-caught_by() { # DIR: the first check that fails
-    local c
-    for c in "${checks[@]}"; do
-        if ! (cd "$1" && eval "${c#*|}" >log 2>&1); then
-            echo "${c%%|*}"
+# The first check that fails; "nobody", or "linker" when the mutant does not even link.
+caught_by() { # DIR
+    local check word
+    for check in "${checks[@]}"; do
+        read -ra word <<<"$check"
+        link "$1" "${word[1]}" 2>"$1/log" || { echo linker && return; }
+        if ! timeout 120 "$1/${word[1]}" "${word[@]:2}" >"$1/log" 2>&1; then
+            echo "${word[0]}"
             return
         fi
     done
@@ -174,7 +170,7 @@ for ((i = from; i <= count; i += every)); do
         fi
     done
     cp ../original "$file"
-    if [ -z "$ok" ] || ! link ../try 2>>../try/errors; then
+    if [ -z "$ok" ]; then
         echo "BROKEN   $i: $rule ($file): does not compile"
         head -3 ../try/errors
         broken=$((broken + 1))
