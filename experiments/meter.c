@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { WAIT_BITS = HISTOGRAM_3_DIGITS };
+enum { WAIT_BITS = HISTOGRAM_2_DIGITS }; /* a host may have hundreds of groups */
 
 static sim_time measured(const struct meter *m, const struct vcpu *v, sim_time now)
 {
