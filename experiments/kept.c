@@ -24,7 +24,6 @@ static void allocate(struct kept *k, const struct figures *f)
     k->pool = xcalloc(f->pools, sizeof *k->pool);
 }
 
-/* The subject whose first cell is at or before this one. */
 static const struct subject *subject_of(const struct layout *l, const struct figure *f)
 {
     for (size_t i = 0; i < l->subjects; i++)
@@ -33,28 +32,36 @@ static const struct subject *subject_of(const struct layout *l, const struct fig
     BUG("no subject %s", f->subject);
 }
 
-int kept_take(struct kept *k, const struct figures *f, const struct layout *l, const void *message,
-              size_t size, struct errors *e)
+void kept_take(struct kept *k, const struct figures *f, const struct layout *l,
+               const struct world *w)
 {
-    struct tally t;
-    int status;
+    struct client_results *merged = xcalloc(l->clients, sizeof *merged);
+    const struct histogram **pools = xcalloc(l->pools, sizeof(struct histogram *));
+    struct sample *samples = xcalloc(l->cells, sizeof *samples);
 
     allocate(k, f);
-    tally_init(&t, l, 1, 0.95);
-    status = tally_add(&t, message, size, e);
-    for (size_t i = 0; i < f->count && !status; i++) {
+    metrics_read(l, w, merged, samples);
+    metrics_distributions(l, w, merged, pools);
+    for (size_t i = 0; i < f->count; i++) {
         const struct figure *figure = &f->item[i];
-        const struct pooled *p;
+        const struct histogram *h;
 
-        k->value[i] = tally_samples(&t, figure->cell)->value;
+        k->value[i] = samples[figure->cell].value;
         if (figure->pool == FIGURE_PLAIN || k->pool[figure->pool].count)
             continue;
-        p = tally_pool(&t, subject_of(l, figure), figure->metric->of);
-        if (p)
-            k->pool[figure->pool] = sparse_of(&p->all);
+        h = pools[layout_pool(subject_of(l, figure), figure->metric->of)];
+        if (h)
+            k->pool[figure->pool] = sparse_of(h);
     }
-    tally_free(&t);
-    return status;
+    for (size_t i = 0; i < l->clients; i++) {
+        histogram_free(&merged[i].latency);
+        histogram_free(&merged[i].intended);
+        if (merged[i].breakdown.cell)
+            breakdown_free(&merged[i].breakdown);
+    }
+    free(merged);
+    free(pools);
+    free(samples);
 }
 
 /* ---- text -------------------------------------------------------------------------------------

@@ -18,9 +18,9 @@ struct kept {
 
 void kept_free(struct kept *k, const struct figures *f);
 
-/* Of a replication's message (experiments/outcome.h). 0, or -1 with an error. */
-int kept_take(struct kept *k, const struct figures *f, const struct layout *l, const void *message,
-              size_t size, struct errors *e);
+/* Of a world that has run and was closed. */
+void kept_take(struct kept *k, const struct figures *f, const struct layout *l,
+               const struct world *w);
 
 /* As text without newlines, and back: 0, or -1 if it is damaged. */
 void kept_write(const struct kept *k, const struct figures *f, FILE *out);

@@ -74,6 +74,24 @@ int study_run_world(const struct study *s, const struct variant *v, struct world
     return platform_run(&o, &w->fleet, &w->timeline, &report, e);
 }
 
+struct world *study_simulate(const struct study *s, const struct variant *v, uint64_t replication,
+                             int64_t *reached, struct errors *e)
+{
+    struct world *w = study_world(s, v, replication, e);
+    struct platform_report report;
+    struct platform_options o;
+
+    if (!w)
+        return NULL;
+    o = options_of(s, v, w, reached);
+    if (!platform_run(&o, &w->fleet, &w->timeline, &report, e) && !world_close(w, e)) {
+        report_progress(reached, w->end);
+        return w;
+    }
+    world_free(w);
+    return NULL;
+}
+
 int study_rehearse(const struct study *s, const struct variant *v, struct errors *e)
 {
     struct world *w = study_world(s, v, 0, e);

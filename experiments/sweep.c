@@ -174,15 +174,15 @@ static uint64_t digest_fleet(const struct roster *r, uint64_t platform)
 {
     uint64_t key = platform;
 
-    for (size_t i = 0; i < r->hosts; i++) {
-        key = digest_text(r->host[i].name, key);
-        key = digest_text(r->host[i].on, key);
+    for (size_t i = 0; i < roster_machines(r); i++) {
+        char *pointer;
+
+        key = digest_text(roster_machine(r, i, &pointer), key);
+        key = digest_text(pointer, key);
+        free(pointer);
     }
-    for (size_t i = 0; i < r->clients; i++) {
-        key = digest_text(r->client[i].name, key);
-        key = digest_text(r->client[i].on, key);
+    for (size_t i = 0; i < r->clients; i++)
         key = digest_text(r->client[i].spec->to, key);
-    }
     return key;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From points to simulations: what is tried before anything runs, and one replication in a child. */
+/* From points to simulations: what is tried before anything runs, and one replication in a child.
+ */
 #include "experiments/kept.h"
 #include "experiments/study_inside.h"
 #include "experiments/sweep.h"
@@ -59,31 +60,25 @@ int sweep_replicate(const struct sweep *s, size_t point, uint64_t replication, i
                     char **text, double *seconds, struct errors *e)
 {
     const struct figures *f = &s->set[s->point[point].set].figures;
-    struct study study;
     struct kept kept = {0};
+    struct world *w = NULL;
     int64_t began = wall_now();
+    struct study study;
     size_t size;
-    char *message;
-    FILE *out = open_memstream(&message, &size);
-    int status;
+    FILE *out;
 
     study_init(&study, s->scenario);
-    status = add_point(&study, s, point, e);
-    if (!status)
-        status = study_settle(&study, e);
-    if (!status)
-        status = study_replicate(&study, &study.variant[0], replication, NULL, reached, out, e);
-    fclose(out);
-    if (!status)
-        status = kept_take(&kept, f, study.variant[0].layout, message, size, e);
-    free(message);
-    *seconds = (double)(wall_now() - began) / 1e9;
-    if (!status) {
+    if (!add_point(&study, s, point, e) && !study_settle(&study, e))
+        w = study_simulate(&study, &study.variant[0], replication, reached, e);
+    if (w) {
+        kept_take(&kept, f, study.variant[0].layout, w);
+        world_free(w);
+        *seconds = (double)(wall_now() - began) / 1e9;
         out = open_memstream(text, &size);
         kept_write(&kept, f, out);
         fclose(out);
         kept_free(&kept, f);
     }
     study_free(&study);
-    return status;
+    return w ? 0 : -1;
 }

@@ -45,6 +45,7 @@ struct child {
     size_t size, capacity;
     int64_t started; /* ns of the wall clock */
     bool timed_out;
+    bool silent; /* it has closed its pipe; only its end is still awaited */
     struct child *next;
 };
 
@@ -301,6 +302,7 @@ static void drain(struct child *c)
         n = read(c->fd, c->data + c->size, c->capacity - c->size);
         if (n < 0 && errno == EINTR)
             continue;
+        c->silent = n == 0;
         if (n <= 0)
             return;
         c->size += (size_t)n;
@@ -483,7 +485,8 @@ static void sleep_until_something(struct run *r, const struct signals *before)
     nfds_t n = 0;
 
     for (const struct child *c = r->children; c; c = c->next)
-        fds[n++] = (struct pollfd){.fd = c->fd, .events = POLLIN};
+        if (!c->silent) /* a closed pipe would end every sleep at once */
+            fds[n++] = (struct pollfd){.fd = c->fd, .events = POLLIN};
     ppoll(fds, n, &timeout, &before->sleep_mask);
     free(fds);
 }
