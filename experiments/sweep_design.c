@@ -173,8 +173,37 @@ static void add_setting(struct axis *a, const struct setting_spec *s)
 
 struct range {
     struct value from, to;
-    bool whole; /* values are whole numbers of the base unit */
+    bool whole;   /* values are whole numbers of the base unit */
+    double round; /* to multiples of this, in terms of raw(); 0: as they come */
 };
+
+static double raw(const struct range *r, const struct value *v)
+{
+    return r->whole ? (double)v->exact : v->number;
+}
+
+static struct value from_raw(const struct range *r, double x)
+{
+    return r->whole ? value_of_exact(r->from.quantity, (int64_t)round(x)) : value_of_number(x);
+}
+
+static int read_round(const struct context *c, size_t axis, struct range *r)
+{
+    char *text = in_words(sweep_axis(c->spec, axis)->round.text);
+    struct value v = value_read(text);
+
+    free(text);
+    if (!v.numeric || v.quantity != r->from.quantity || v.number <= 0 || (r->whole && !v.whole))
+        return complain(c, axis, "round", "a number above 0 of the range's unit is wanted");
+    r->round = raw(r, &v);
+    return 0;
+}
+
+static struct value rounded(const struct range *r, const struct value *v, int digits)
+{
+    return r->round > 0 ? from_raw(r, round(raw(r, v) / r->round) * r->round)
+                        : value_round(v, digits);
+}
 
 /* Both ends as numbers of one unit; 0 has any. */
 static int read_range(const struct context *c, size_t axis, struct range *r)
@@ -211,17 +240,7 @@ static int read_range(const struct context *c, size_t axis, struct range *r)
     }
     if (s->scale == SCALE_LOG && (r->from.number <= 0 || r->to.number <= 0))
         return complain(c, axis, "from", "a range with \"scale\": \"log\" lies above 0");
-    return 0;
-}
-
-static double raw(const struct range *r, const struct value *v)
-{
-    return r->whole ? (double)v->exact : v->number;
-}
-
-static struct value from_raw(const struct range *r, double x)
-{
-    return r->whole ? value_of_exact(r->from.quantity, (int64_t)round(x)) : value_of_number(x);
+    return s->round.text ? read_round(c, axis, r) : 0;
 }
 
 /* A share of the way from one end to the other; the ends are exact. */
@@ -265,15 +284,19 @@ static int add_steps(const struct context *c, size_t axis, struct axis *a, struc
     return 0;
 }
 
+/* Both ends stay what they are unless a rounding is asked for; what rounding makes equal comes
+ * once.
+ */
 static void add_count(const struct axis_spec *s, struct axis *a, const struct range *r)
 {
     for (int64_t i = 0; i < s->count; i++) {
         double share = s->count > 1 ? (double)i / (double)(s->count - 1) : 0;
         struct value v = between(r, s->scale, share);
 
-        if (s->scale == SCALE_LOG && share > 0 && share < 1)
-            v = value_round(&v, DIGITS_LOG);
-        add_number(a, s, &v);
+        if (r->round > 0 || (s->scale == SCALE_LOG && share > 0 && share < 1))
+            v = rounded(r, &v, DIGITS_LOG);
+        if (!a->levels || a->level[a->levels - 1].value.number != v.number)
+            add_number(a, s, &v);
     }
 }
 
@@ -295,7 +318,7 @@ static void add_sampled(struct context *c, const struct axis_spec *s, struct axi
                                r->from.exact + (int64_t)floor(u * (span + (span < 0 ? -1 : 1))));
         } else {
             v = between(r, s->scale, u);
-            v = value_round(&v, DIGITS_SAMPLED);
+            v = rounded(r, &v, DIGITS_SAMPLED);
         }
         add_number(a, s, &v);
     }
@@ -312,7 +335,7 @@ static bool is_sampled(const struct axis_spec *s)
 static int fill_axis(struct context *c, size_t axis, struct axis *a)
 {
     const struct axis_spec *s = sweep_axis(c->spec, axis);
-    struct range r;
+    struct range r = {0};
 
     for (size_t i = 0; i < s->values.count; i++)
         add_json(a, s, ((struct json_text *)s->values.item)[i].text);

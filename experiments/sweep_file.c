@@ -172,6 +172,8 @@ static const struct param axis_rows[] = {
     {PARAM("scale", ENUM, struct axis_spec, scale), .def = "linear", .names = scales,
      .meaning = "How a range is divided: linear, equal differences; log, equal ratios.",
      .status = STATUS_ASSUMED},
+    {PARAM("round", CUSTOM, struct axis_spec, round), .type = &json_text_type, .optional = true,
+     .meaning = "Values of the range are rounded to multiples of this."},
     {PARAM("form", STRING, struct axis_spec, form), .optional = true,
      .meaning = "A text in which the value takes the place of {}, as in \"poisson({})\"."},
     {PARAM("with", NAME, struct axis_spec, with), .optional = true, .refers = "axis",

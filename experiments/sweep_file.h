@@ -27,7 +27,7 @@ struct axis_spec {
     struct param_list at;       /* char *: JSON pointers, all given the same value */
     struct param_list values;   /* struct json_text */
     struct param_list settings; /* struct setting_spec: instead of `at` and values */
-    struct json_text from, to, step;
+    struct json_text from, to, step, round;
     int64_t count; /* 0: not given */
     int scale;     /* enum axis_scale */
     char *form;    /* "poisson({})": the value takes the place of {}; NULL: the value itself */
