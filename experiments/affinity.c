@@ -71,7 +71,7 @@ static const char *parse(const char *text, cpumask *m)
             return "a range begins with the smaller number";
         for (long i = first; i <= last; i++)
             cpumask_set(m, (uint32_t)i);
-    } while (*text == ',' && *++text);
+    } while (*text == ',' && text++);
     return *text ? "numbers and ranges are separated by commas" : NULL;
 }
 
