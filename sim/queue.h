@@ -45,7 +45,7 @@ struct queue {
     uint64_t armed;                 /* arming numbers given so far */
     uint64_t fired;                 /* events handled so far */
     sim_time now;                   /* date of the event being handled, or of the last one */
-    bool stopped;   /* for good: no event is handled or shown any more */
+    bool stopped;                   /* for good: no event is handled or shown any more */
     sim_time until;                 /* queue_run handles nothing at or after this date */
     void (*after)(struct queue *q); /* called after each event when not NULL: observers */
     void *owner;                    /* for `after` */
@@ -81,6 +81,9 @@ sim_time queue_next(const struct queue *q);
 
 /* The first event; NULL when empty. */
 const struct timer *queue_first(const struct queue *q);
+
+/* Date of the first event of a rank, SIM_NEVER if there is none. O(n). */
+sim_time queue_next_rank(const struct queue *q, enum rank rank);
 
 /* Cancel every timer that `keep` does not want to keep. O(n). */
 void queue_cancel_unless(struct queue *q, bool (*keep)(struct timer *t, void *arg), void *arg);

@@ -35,7 +35,8 @@ pattern=${1:-*}
 
 CC=${CC:-gcc}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/mutants.XXXXXX") || exit 2
-trap 'rm -rf "$scratch"' EXIT INT TERM
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
 flags=(-std=c17 -O1 -w -ffp-contract=off -I. "-D_GNU_SOURCE=")
 suites='SUITE(rules) SUITE(rules_credit2) SUITE(rules_small) SUITE(invariants)'
 
