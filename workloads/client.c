@@ -497,7 +497,13 @@ static void init_connection(struct client *c, uint32_t i, uint64_t seed, uint64_
 static void client_free(struct client_endpoint *e)
 {
     struct client *c = client_of(e);
+    struct queue *q = &c->host->machine->queue;
 
+    queue_cancel(q, &c->arrives);
+    for (uint32_t i = 0; i < c->connections; i++) {
+        queue_cancel(q, &c->connection[i].send);
+        queue_cancel(q, &c->connection[i].again);
+    }
     histogram_free(&c->results.latency);
     histogram_free(&c->results.intended);
     breakdown_free(&c->results.breakdown);

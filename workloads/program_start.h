@@ -23,6 +23,9 @@ static inline void thread_join(struct thread *first, struct thread *t)
 struct thread *rpc_start(const void *params, const struct program_site *site);
 struct thread *memcached_start(const void *params, const struct program_site *site);
 
+struct thread *disk_start(const void *params, const struct program_site *site);
+struct program_counts disk_counts(const struct thread *first);
+
 struct thread *job_start(const void *params, const struct program_site *site);
 struct program_counts job_counts(const struct thread *first);
 

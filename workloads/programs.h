@@ -12,6 +12,7 @@
 
 struct controller_site;
 struct stack;
+struct vbd;
 
 /* NULL past the last, or if unknown. */
 const struct program *program_nth(size_t i);
@@ -19,6 +20,9 @@ const struct program *program_by_name(const char *name);
 
 /* Does it serve requests: must its domain have a network? */
 bool program_serves(const struct program *p);
+
+/* Does it use a disk: must its domain have one? */
+bool program_uses_disk(const struct program *p);
 
 /* Where a program is started. */
 struct program_site {
@@ -30,6 +34,7 @@ struct program_site {
     uint64_t seed, replication;
     struct stack *stack;                   /* of the guest; NULL: no network */
     uint32_t connections;                  /* that clients will make to it, all together */
+    struct vbd *vbd;                       /* of the guest; NULL: no disk */
     const struct controller_site *control; /* the loop it is a controller of; NULL: none */
 };
 
@@ -43,7 +48,8 @@ struct program_counts {
     uint64_t served;   /* requests */
     uint64_t jobs;     /* pieces of work completed (bursts, jobs) */
     sim_time finished; /* date at which the last job ended, 0: none has */
-    sim_time job_time; /* wall time of all of them */
+    sim_time job_time; /* wall time of all of them; of a disk's requests: sum of latencies */
+    uint64_t bytes;    /* read and written */
 };
 struct program_counts program_counts(const struct thread *first);
 

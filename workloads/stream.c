@@ -252,7 +252,11 @@ static void begin(struct timer *t, sim_time now)
 static void release(struct client_endpoint *e)
 {
     struct stream *s = stream_of(e);
+    struct queue *q = &s->host->machine->queue;
 
+    queue_cancel(q, &s->begin);
+    for (uint32_t i = 0; i < s->flows; i++)
+        queue_cancel(q, &s->flow[i].timeout);
     free(s->flow);
     free(s);
 }

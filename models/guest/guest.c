@@ -250,6 +250,8 @@ void thread_wake(struct thread *t, sim_time now)
 /* It goes idle: a tick that came meanwhile was all there is to it, else the next will wake it. */
 static void tick_keep(struct guest_vcpu *gv, sim_time now)
 {
+    if (gv->tick_phase < 0)
+        gv->tick_phase = now;
     if (gv->tick_at <= now)
         gv->tick_at = SIM_NEVER;
     program_timer(gv);
@@ -544,6 +546,8 @@ void guest_free(struct guest *g)
         struct thread *t = g->threads;
 
         g->threads = t->next;
+        if (t->program->release)
+            t->program->release(t);
         free(t->state);
         free(t);
     }

@@ -46,6 +46,7 @@ struct program {
     struct guest_op (*next)(struct thread *t, sim_time now);
     /* An event for the thread, first sent at `since`; may be NULL. */
     void (*event)(struct thread *t, sim_time since, sim_time now);
+    void (*release)(struct thread *t); /* free what its state points to; may be NULL */
 };
 
 enum thread_class { CLASS_FIFO, CLASS_NORMAL, CLASS_IDLE };
@@ -110,7 +111,7 @@ struct guest_vcpu {
     sim_time slice_left; /* of the current thread's turn */
     uint8_t doing;       /* what the vCPU's burst is for */
     bool idling;         /* on its way to block */
-    struct rng rng;        /* for costs that vary */
+    struct rng rng;      /* for costs that vary */
     bool inside;         /* the kernel is at work on it at this moment of the simulation */
     struct evtchn ipi;   /* from the guest's other vCPUs */
     uint32_t runnable;   /* threads in runq */
