@@ -11,6 +11,7 @@
 #define HVSIM_EXPERIMENTS_SCENARIO_H
 
 #include "experiments/scenario_control.h"
+#include "experiments/wake_list.h"
 #include "models/guest/guest.h"
 #include "models/hypervisor/hypervisor.h"
 #include "models/net/net.h"
@@ -25,6 +26,7 @@ struct program_spec {
     char *name;               /* NULL: the program's */
     int vcpu;                 /* -1: one thread on each */
     int class, priority;
+    struct param_list events; /* struct wake_spec */
 };
 
 /* Exceptions for some vCPUs of a domain. */

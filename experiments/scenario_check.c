@@ -269,14 +269,21 @@ static void check_vcpu_number(const struct check *c, const struct domain_spec *d
         free(pointer);
 }
 
-static void check_program(const struct check *c, const struct domain_spec *d,
-                          const struct program_spec *p, char *base)
+static void check_program(const struct check *c, const struct host_spec *h,
+                          const struct domain_spec *d, const struct program_spec *p, char *base)
 {
     check_vcpu_number(c, d, p->vcpu, xasprintf("%s/vcpu", base));
     if (d->name && !d->network && p->run.choice && program_serves(p->run.choice->user))
         wrong(c, xasprintf("%s/run", base),
               "\"%s\" serves requests, but the domain has no network: add \"network\": {} to it",
               p->run.choice->name);
+    for (size_t i = 0; i < p->events.count; i++) {
+        const struct wake_spec *w = SPEC_AT(p->events, struct wake_spec, i);
+
+        if (pcpus(h) && w->pcpu >= (int)pcpus(h))
+            wrong(c, xasprintf("%s/events/%zu/pcpu", base, i),
+                  "no pCPU %d: the host has pCPUs 0 to %u", w->pcpu, pcpus(h) - 1);
+    }
     free(base);
 }
 
@@ -296,7 +303,7 @@ static void check_domain(const struct check *c, const struct host_spec *h,
         wrong(c, xasprintf("%s/network", base),
               "a network needs a dom0 on the host: add \"dom0\": {} to it");
     for (size_t i = 0; i < d->programs.count; i++)
-        check_program(c, d, domain_program(d, i), xasprintf("%s/programs/%zu", base, i));
+        check_program(c, h, d, domain_program(d, i), xasprintf("%s/programs/%zu", base, i));
     for (size_t i = 0; i < d->per_vcpu.count; i++) {
         const struct vcpu_spec *v = domain_exception(d, i);
         char *below = xasprintf("%s/per_vcpu/%zu", base, i);

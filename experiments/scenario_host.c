@@ -12,6 +12,9 @@ static const char *const xen_version_names[] = {"4.6", "4.7.0", "4.7.1", "4.17",
 /* In the order of enum thread_class. */
 static const char *const thread_classes[] = {"fifo", "normal", "idle", NULL};
 
+static const struct param wake_element = {PARAM_ELEMENT(OBJECT, struct wake_spec),
+                                          .table = &wake_table};
+
 static const struct param program_rows[] = {
     {PARAM("run", VARIANT, struct program_spec, run), .choices = &program_choices,
      .meaning = "What runs."},
@@ -25,6 +28,8 @@ static const struct param program_rows[] = {
      .source = "Linux: threads are SCHED_NORMAL unless told otherwise", .status = STATUS_CITED},
     {PARAM("priority", INTEGER, struct program_spec, priority), .def = "1", .min = "1", .max = "99",
      .meaning = "Among threads of class fifo: higher goes first.", .status = STATUS_ASSUMED},
+    {PARAM("events", LIST, struct program_spec, events), .def = "[]", .of = &wake_element,
+     .meaning = "Events that come by themselves, for programs that wait for some."},
 };
 
 static const struct param_table program_table = PARAM_TABLE(

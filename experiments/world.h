@@ -41,6 +41,8 @@ struct world_host {
     struct meter meter;
     char **text; /* names that others keep */
     size_t texts;
+    struct wake_list **wake;
+    size_t wakes;
     char *fault;     /* a rule that its scheduler broke; NULL: none */
     sim_time asleep; /* measured time during which it was off */
 };

@@ -18,6 +18,9 @@
 #define EXACT_BOOT (137 * NS_PER_US)
 #define EXACT_STAGGER NS_PER_US
 
+/* External events of one instant: wake lists in the order of the scenario, then starts. */
+#define KEY_START (UINT64_C(1) << 40)
+
 /* When a vCPU is brought up. */
 struct vcpu_start {
     struct timer timer;
@@ -198,6 +201,12 @@ static const char *keep(struct world_host *wh, char *text)
     return wh->text[wh->texts++] = text;
 }
 
+static void keep_wakes(struct world_host *wh, struct wake_list *w)
+{
+    wh->wake = xrealloc(wh->wake, (wh->wakes + 1) * sizeof *wh->wake);
+    wh->wake[wh->wakes++] = w;
+}
+
 static void start_program(struct world_domain *wd, const struct program_spec *p, uint32_t vcpu,
                           char *name)
 {
@@ -214,8 +223,12 @@ static void start_program(struct world_domain *wd, const struct program_spec *p,
                                 .stack = wd->stack,
                                 .connections = wd->connections,
                                 .control = world_controller_site(w, (size_t)(wd - w->domain))};
+    struct thread *t;
 
-    program_start(program, p->run.data, &site);
+    t = program_start(program, p->run.data, &site);
+    for (size_t i = 0; i < p->events.count; i++)
+        keep_wakes(wd->host,
+                   wake_list_start(SPEC_AT(p->events, struct wake_spec, i), t, wd->host->wakes));
     free(below);
     free(name);
 }
@@ -257,7 +270,8 @@ static void arm_start(struct world_domain *wd, sim_time boot)
 
         timer_init(&s->timer, start_fire);
         s->vcpu = wd->domain->vcpu[i];
-        queue_arm_key(&wh->machine.queue, &s->timer, start, RANK_EXTERNAL, s->vcpu->index);
+        queue_arm_key(&wh->machine.queue, &s->timer, start, RANK_EXTERNAL,
+                      KEY_START + s->vcpu->index);
     }
     free(name);
 }
@@ -353,6 +367,11 @@ void world_host_shutdown(struct world_host *wh)
         free(wd->start);
         wd->start = NULL;
     }
+    for (size_t i = 0; i < wh->wakes; i++)
+        wake_list_free(wh->wake[i]);
+    free(wh->wake);
+    wh->wake = NULL;
+    wh->wakes = 0;
     if (wh->net)
         host_net_free(wh->net);
     wh->net = NULL;

@@ -7,6 +7,7 @@
 #include "workloads/memcached.h"
 #include "workloads/request_server.h"
 #include "workloads/rpc.h"
+#include "workloads/script.h"
 #include "workloads/synthetic.h"
 
 #include <string.h>
@@ -24,6 +25,8 @@ static const struct row rows[] = {
     {&program_burst_sleep, NULL, NULL, false},
     {&program_periodic, NULL, NULL, false},
     {&program_yielder, NULL, NULL, false},
+    {&program_server, NULL, NULL, false},
+    {&program_list, script_start, NULL, false},
     {&program_lookbusy, lookbusy_start, lookbusy_counts, false},
     {&program_job, job_start, job_counts, false},
     {&program_rpc, rpc_start, request_server_counts, true},
