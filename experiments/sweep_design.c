@@ -230,7 +230,10 @@ static int read_range(const struct context *c, size_t axis, struct range *r)
         r->to = value_of_exact(r->from.quantity, 0);
     if (r->from.quantity != r->to.quantity)
         return complain(c, axis, "to", "\"from\" and \"to\" have different units");
-    r->whole = r->from.whole && r->to.whole;
+    /* "1.0" is whole, but whoever writes it means a real number */
+    r->whole = r->from.whole && r->to.whole &&
+               (r->from.quantity != QUANTITY_PLAIN ||
+                (!strpbrk(s->from.text, ".eE") && !strpbrk(s->to.text, ".eE")));
     if (r->from.quantity == QUANTITY_PLAIN && !s->form && s->at.count) {
         row =
             params_find(scenario_format.table, json_root(c->scenario), list_text(&s->at, 0), &none);

@@ -9,12 +9,16 @@
 static int json_text_read(const struct param *p, struct json_value v, void *field, struct errors *e)
 {
     struct json_text *t = field;
+    struct json_writer w;
     size_t size;
-    FILE *out = open_memstream(&t->text, &size);
-    struct json_writer w = json_writer(out, JSON_COMPACT);
+    FILE *out;
 
     (void)p;
     (void)e;
+    if (json_kind(v) == JSON_NULL) /* as if it were not there */
+        return 0;
+    out = open_memstream(&t->text, &size);
+    w = json_writer(out, JSON_COMPACT);
     json_put_value(&w, NULL, v);
     fclose(out);
     return 0;
@@ -159,12 +163,12 @@ static const struct param axis_rows[] = {
     {PARAM("settings", LIST, struct axis_spec, settings), .of = &setting_element, .def = "[]",
      .meaning = "Instead of \"at\" and values: changes that belong together, under a name.",
      .status = STATUS_ASSUMED},
-    {PARAM("from", CUSTOM, struct axis_spec, from), .type = &json_text_type, .optional = true,
-     .meaning = "Start of a range."},
-    {PARAM("to", CUSTOM, struct axis_spec, to), .type = &json_text_type, .optional = true,
-     .meaning = "End of a range, which it may include."},
-    {PARAM("step", CUSTOM, struct axis_spec, step), .type = &json_text_type, .optional = true,
-     .meaning = "From one value of the range to the next."},
+    {PARAM("from", CUSTOM, struct axis_spec, from), .type = &json_text_type, .def = "null",
+     .status = STATUS_ASSUMED, .meaning = "Start of a range."},
+    {PARAM("to", CUSTOM, struct axis_spec, to), .type = &json_text_type, .def = "null",
+     .status = STATUS_ASSUMED, .meaning = "End of a range, which it may include."},
+    {PARAM("step", CUSTOM, struct axis_spec, step), .type = &json_text_type, .def = "null",
+     .status = STATUS_ASSUMED, .meaning = "From one value of the range to the next."},
     {PARAM("count", INTEGER, struct axis_spec, count), .optional = true, .min = "1",
      .max = "1000000",
      .meaning = "Instead of a step: so many values, both ends included. With neither, the range is "
@@ -172,8 +176,8 @@ static const struct param axis_rows[] = {
     {PARAM("scale", ENUM, struct axis_spec, scale), .def = "linear", .names = scales,
      .meaning = "How a range is divided: linear, equal differences; log, equal ratios.",
      .status = STATUS_ASSUMED},
-    {PARAM("round", CUSTOM, struct axis_spec, round), .type = &json_text_type, .optional = true,
-     .meaning = "Values of the range are rounded to multiples of this."},
+    {PARAM("round", CUSTOM, struct axis_spec, round), .type = &json_text_type, .def = "null",
+     .status = STATUS_ASSUMED, .meaning = "Values of the range are rounded to multiples of this."},
     {PARAM("form", STRING, struct axis_spec, form), .optional = true,
      .meaning = "A text in which the value takes the place of {}, as in \"poisson({})\"."},
     {PARAM("with", NAME, struct axis_spec, with), .optional = true, .refers = "axis",

@@ -280,6 +280,8 @@ static int fill(struct gather *g)
         if (p.state == ENTRY_DONE)
             put_rows(g, i, &p);
         point_result_free(&p);
+        if (i % 256 == 255)
+            store_relax(&g->results->store);
     }
     describe(g);
     return g->e->count > before ? -1 : 0;

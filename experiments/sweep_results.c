@@ -32,7 +32,7 @@ int sweep_result(struct sweep_results *r, size_t point, struct point_result *p, 
 
     *p = (struct point_result){.state = v.state, .n = v.n, .figures = rule.figures};
     if (v.state == ENTRY_FAILED)
-        p->reason = n->reason;
+        p->reason = entry_reason(n);
     if (v.state == ENTRY_MORE)
         p->n = n->prefix;
     if (v.state != ENTRY_DONE)

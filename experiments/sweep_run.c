@@ -87,11 +87,12 @@ static uint32_t next_replication(struct run *r, size_t entry, uint32_t limit)
 {
     const struct entry *n = &r->store.entry[entry];
 
-    if (n->failed >= 0 && (uint32_t)n->failed < limit)
-        limit = (uint32_t)n->failed;
-    for (uint32_t i = n->prefix; i < limit; i++)
+    for (uint32_t i = n->prefix; i < limit; i++) {
+        if (i < n->reps && n->rep[i].failed)
+            return UINT32_MAX;
         if ((i >= n->reps || !n->rep[i].done) && !is_running(r, entry, i))
             return i;
+    }
     return UINT32_MAX;
 }
 
@@ -315,7 +316,7 @@ static void list_failures(struct run *r)
         struct entry_verdict v;
         char *name, *rerun;
 
-        if (!mine(r, i) || n->failed < 0)
+        if (!mine(r, i) || entry_failure(n) < 0)
             continue;
         v = judge(r, i);
         if (v.state != ENTRY_FAILED)
@@ -323,7 +324,7 @@ static void list_failures(struct run *r)
         name = sweep_point_name(r->sweep, n->point);
         rerun = sweep_rerun(r->sweep, n->point, v.n + 1);
         fprintf(out, "point %zu (%s), replication %u: %s\n    alone: %s\n", n->point, name, v.n,
-                n->reason, rerun);
+                entry_reason(n), rerun);
         free(name);
         free(rerun);
     }

@@ -59,7 +59,7 @@ void store_init(struct store *s, const char *dir, const uint64_t *key, size_t po
 
         if (*slot)
             continue;
-        s->entry[s->entries++] = (struct entry){.key = key[i], .point = i, .failed = -1};
+        s->entry[s->entries++] = (struct entry){.key = key[i], .point = i};
         *slot = s->entries;
     }
 }
@@ -67,11 +67,21 @@ void store_init(struct store *s, const char *dir, const uint64_t *key, size_t po
 void entry_drop(struct entry *n)
 {
     for (uint32_t i = 0; i < n->reps; i++) {
+        if (n->rep[i].failed)
+            continue; /* the reason will be told */
         if (n->rep[i].owned)
             free((char *)n->rep[i].text);
         n->rep[i].text = NULL;
         n->rep[i].owned = false;
     }
+}
+
+static void free_entry(struct entry *n)
+{
+    for (uint32_t i = 0; i < n->reps; i++)
+        if (n->rep[i].owned)
+            free((char *)n->rep[i].text);
+    free(n->rep);
 }
 
 void store_free(struct store *s)
@@ -80,11 +90,8 @@ void store_free(struct store *s)
 
     line_file_close(s->own, &none);
     errors_free(&none);
-    for (size_t i = 0; i < s->entries; i++) {
-        entry_drop(&s->entry[i]);
-        free(s->entry[i].rep);
-        free(s->entry[i].reason);
-    }
+    for (size_t i = 0; i < s->entries; i++)
+        free_entry(&s->entry[i]);
     for (size_t i = 0; i < s->mappings; i++)
         if (s->mapping[i].size)
             munmap(s->mapping[i].data, s->mapping[i].size);
@@ -96,7 +103,7 @@ void store_free(struct store *s)
     free(s->dir);
 }
 
-static void note(struct entry *n, uint32_t replication, struct stored result)
+static struct stored *replication_of(struct entry *n, uint32_t replication)
 {
     if (replication >= n->reps) {
         uint32_t room = replication + 1 > 2 * n->reps ? replication + 1 : 2 * n->reps;
@@ -105,26 +112,46 @@ static void note(struct entry *n, uint32_t replication, struct stored result)
         memset(&n->rep[n->reps], 0, (room - n->reps) * sizeof *n->rep);
         n->reps = room;
     }
-    if (n->rep[replication].done) {
+    return &n->rep[replication];
+}
+
+/* A result takes the place of a failure, never the other way round; among several the first stays:
+ * they are the same. */
+static void note(struct entry *n, uint32_t replication, struct stored result)
+{
+    struct stored *r = replication_of(n, replication);
+
+    if (r->done || (r->failed && result.failed)) {
         if (result.owned)
             free((char *)result.text);
         return;
     }
-    n->rep[replication] = result;
+    if (r->owned)
+        free((char *)r->text);
+    *r = result;
     while (n->prefix < n->reps && n->rep[n->prefix].done)
         n->prefix++;
 }
 
-/* Failures of replications that have a result do not count. */
-static void note_failure(struct entry *n, uint32_t replication, const char *reason, size_t length)
+static void note_failure(struct entry *n, uint32_t replication, const char *reason)
 {
-    if (replication < n->reps && n->rep[replication].done)
-        return;
-    if (n->failed >= 0 && n->failed < (int64_t)replication)
-        return;
-    n->failed = replication;
-    free(n->reason);
-    n->reason = xasprintf("%.*s", (int)length, reason);
+    note(n, replication,
+         (struct stored){xstrdup(reason), (uint32_t)strlen(reason), .owned = true, .failed = true});
+}
+
+int64_t entry_failure(const struct entry *n)
+{
+    for (uint32_t i = n->prefix; i < n->reps; i++)
+        if (n->rep[i].failed)
+            return i;
+    return -1;
+}
+
+const char *entry_reason(const struct entry *n)
+{
+    int64_t i = entry_failure(n);
+
+    return i < 0 ? "" : n->rep[i].text;
 }
 
 /* ---- locking ----------------------------------------------------------------------------------
@@ -281,13 +308,13 @@ static void take_line(struct store *s, const char *line, size_t length, bool fai
         s->lines++;
         s->seconds += (double)microseconds / 1e6;
         note(n, (uint32_t)replication,
-             (struct stored){field[4].text, (uint32_t)field[4].length, false, true});
+             (struct stored){field[4].text, (uint32_t)field[4].length, .done = true});
     } else if (*line == 'D' && read_number(&field[4], 16, &n->said_by)) {
         n->said = (uint32_t)replication;
     } else if (*line == 'F' && failures) {
         char *reason = unescape(&field[4]);
 
-        note_failure(n, (uint32_t)replication, reason, strlen(reason));
+        note_failure(n, (uint32_t)replication, reason);
         free(reason);
     }
 }
@@ -350,17 +377,19 @@ int store_read(struct store *s, bool failures, struct errors *e)
         char *path = output_path(s->dir, name[i]->d_name);
 
         status |= read_file(s, path, failures, e);
+        store_relax(s);
         free(path);
         free(name[i]);
     }
     free(name);
-    for (size_t i = 0; i < s->entries; i++) { /* a result that came after the failure */
-        struct entry *k = &s->entry[i];
-
-        if (k->failed >= 0 && k->failed < (int64_t)k->reps && k->rep[k->failed].done)
-            k->failed = -1;
-    }
     return status;
+}
+
+void store_relax(struct store *s)
+{
+    for (size_t i = 0; i < s->mappings; i++)
+        if (s->mapping[i].size)
+            madvise(s->mapping[i].data, s->mapping[i].size, MADV_DONTNEED);
 }
 
 int store_kept(const struct entry *n, const struct figures *f, struct kept *item, uint32_t count,
@@ -429,7 +458,7 @@ int store_add_failure(struct store *s, struct entry *n, uint32_t replication, do
     status = append(s, n, 'F', replication, seconds, escaped, e);
     free(escaped);
     if (!status)
-        note_failure(n, replication, reason, strlen(reason));
+        note_failure(n, replication, reason);
     return status;
 }
 
@@ -487,7 +516,6 @@ static bool enough(struct entry *n, const struct entry_rule *r, uint32_t count)
 
 struct entry_verdict entry_judge(struct entry *n, const struct entry_rule *r)
 {
-    bool failed = n->failed >= 0 && n->failed <= (int64_t)n->prefix;
     uint32_t look = r->wanted;
 
     if (r->stop >= 0 && !n->final && n->said && n->said <= n->prefix &&
@@ -509,7 +537,7 @@ struct entry_verdict entry_judge(struct entry *n, const struct entry_rule *r)
         n->final = look;
         return (struct entry_verdict){ENTRY_DONE, look};
     }
-    if (failed)
-        return (struct entry_verdict){ENTRY_FAILED, (uint32_t)n->failed};
+    if (n->prefix < n->reps && n->rep[n->prefix].failed)
+        return (struct entry_verdict){ENTRY_FAILED, n->prefix};
     return (struct entry_verdict){ENTRY_MORE, look};
 }

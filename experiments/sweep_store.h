@@ -18,11 +18,12 @@
 #include "experiments/kept.h"
 #include "sim/line_file.h"
 
-/* A stored replication: its values as text, in a mapped file or, if owned, in memory. */
+/* A stored replication: its values as text, in a mapped file or, if owned, in memory; or why it
+ * failed. */
 struct stored {
-    const char *text; /* NULL: none */
+    const char *text; /* NULL: none, or forgotten */
     uint32_t length;
-    bool owned, done;
+    bool owned, done, failed;
 };
 
 struct entry {
@@ -31,8 +32,6 @@ struct entry {
     struct stored *rep;
     uint32_t reps;   /* room */
     uint32_t prefix; /* replications 0 .. prefix - 1 are all there */
-    int64_t failed;  /* the first replication that failed and has no result; -1: none */
-    char *reason;
     uint32_t looked; /* the stopping rule has said no after so many */
     uint32_t final;  /* it has said yes after so many; 0: not yet */
     uint32_t said;   /* stored: this rule ends after so many; 0: nothing stored */
@@ -101,6 +100,9 @@ int store_claim(struct store *s, enum store_claim claim, const char *name, struc
 /* Read all files of lines in the directory. Failures are forgotten unless `failures`. */
 int store_read(struct store *s, bool failures, struct errors *e);
 
+/* Give back the memory of mapped files; what is looked at again is read again. */
+void store_relax(struct store *s);
+
 /* Append. `keep`: the result will be asked for again. */
 int store_add(struct store *s, struct entry *n, uint32_t replication, double seconds,
               const char *text, bool keep, struct errors *e);
@@ -115,6 +117,10 @@ int store_add_decision(struct store *s, struct entry *n, const struct entry_rule
  */
 int store_kept(const struct entry *n, const struct figures *f, struct kept *item, uint32_t count,
                struct errors *e);
+
+/* The first replication that failed and has no result, and why; -1: none. */
+int64_t entry_failure(const struct entry *n);
+const char *entry_reason(const struct entry *n);
 
 /* Forget results that will not be asked for again. */
 void entry_drop(struct entry *n);

@@ -162,6 +162,75 @@ START_TEST(results_of_any_size)
 }
 END_TEST
 
+/* A caller that learns from results what to do next: each task of a generation waits for the one
+ * before it. */
+struct chosen {
+    size_t started, ended, limit;
+    size_t done[64];
+};
+
+static size_t choose_next(void *ctx)
+{
+    struct chosen *c = ctx;
+
+    if (c->started == c->limit)
+        return POOL_END;
+    if (c->started / 4 > c->ended / 4) /* generations of four */
+        return POOL_LATER;
+    return 1000 + c->started++;
+}
+
+static int chosen_work(void *ctx, size_t index, FILE *out, struct errors *e)
+{
+    (void)ctx;
+    (void)e;
+    if (index == 1005)
+        raise(SIGKILL);
+    fprintf(out, "%zu", index);
+    return 0;
+}
+
+static int chosen_done(void *ctx, const struct pool_result *r)
+{
+    struct chosen *c = ctx;
+
+    if (r->index == 1005)
+        ck_assert(r->outcome == POOL_CRASHED && r->signal == SIGKILL);
+    else
+        ck_assert(r->outcome == POOL_DONE && r->signal == 0 &&
+                  strtoul(r->data, NULL, 10) == r->index);
+    c->done[c->ended++] = r->index;
+    return c->limit == 63 && c->ended == 9;
+}
+
+START_TEST(tasks_chosen_as_results_come)
+{
+    for (unsigned jobs = 1; jobs <= 6; jobs++) {
+        struct chosen c = {.limit = 14};
+        struct pool p = {.jobs = jobs,
+                         .ctx = &c,
+                         .work = chosen_work,
+                         .choose = choose_next,
+                         .completed = chosen_done};
+        struct errors e = ERRORS_NONE;
+        uint64_t seen = 0;
+
+        ck_assert_int_eq(pool_run(&p, &e), POOL_ALL);
+        ck_assert_uint_eq(c.ended, 14);
+        for (size_t i = 0; i < 14; i++) {
+            ck_assert_uint_eq((c.done[i] - 1000) / 4, i / 4);
+            seen |= UINT64_C(1) << (c.done[i] - 1000);
+        }
+        ck_assert_uint_eq(seen, (1 << 14) - 1);
+        c = (struct chosen){.limit = 63}; /* and a stop in between */
+        ck_assert_int_eq(pool_run(&p, &e), POOL_STOPPED);
+        ck_assert_uint_eq(c.ended, 9);
+        c = (struct chosen){.limit = 0};
+        ck_assert_int_eq(pool_run(&p, &e), POOL_ALL);
+    }
+}
+END_TEST
+
 START_TEST(no_tasks)
 {
     struct seen *s = new_seen();
@@ -602,6 +671,7 @@ Suite *suite_pool(void)
 
     tcase_add_test(tc, results_in_order_whatever_the_jobs);
     tcase_add_test(tc, results_of_any_size);
+    tcase_add_test(tc, tasks_chosen_as_results_come);
     tcase_add_test(tc, no_tasks);
     tcase_add_test(tc, stopping_depends_on_the_prefix_only);
     tcase_add_test(tc, a_task_loses_itself_only);
