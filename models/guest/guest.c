@@ -44,6 +44,12 @@ static const struct param guest_cost_rows[] = {
      .status = STATUS_ASSUMED},
     {PARAM("idle_exit", DURATION, struct guest_costs, idle_exit), .def = "1us", .max = "1ms",
      .meaning = "Leaving the guest's idle loop after a block.", .status = STATUS_ASSUMED},
+    {PARAM("softirq_limit", DURATION, struct guest_costs, softirq_limit), .def = "2ms", .max = "1s",
+     .word = "never", .word_value = 0,
+     .meaning =
+         "Interrupt work that has gone on for this long without a break, while threads wait, "
+         "is left to a thread (ksoftirqd).",
+     .source = "Linux: MAX_SOFTIRQ_TIME", .status = STATUS_CITED},
     {PARAM("jitter", PERCENT, struct guest_costs, jitter), .def = "50%", .max = "100%",
      .meaning = "By how much each cost of the kernel's own varies, uniformly, up and down (caches, "
                 "timers, branches): it decides races between vCPUs by chance, not for ever.",
@@ -289,10 +295,66 @@ static struct work *take_work(struct guest_vcpu *gv)
     return w;
 }
 
+static sim_time work_cost(struct guest_vcpu *gv, struct work *w)
+{
+    return w->cost ? vary(gv, w->cost(w, gv)) : 0;
+}
+
 static void begin_work(struct guest_vcpu *gv)
 {
     gv->working = take_work(gv);
-    gv->working_left = gv->working->cost ? vary(gv, gv->working->cost(gv->working, gv)) : 0;
+    gv->working_left = work_cost(gv, gv->working);
+}
+
+struct ksoftirqd {
+    struct work *working;
+};
+
+static struct guest_op ksoftirqd_next(struct thread *t, sim_time now)
+{
+    struct ksoftirqd *s = t->state;
+    struct guest_vcpu *gv = t->gv;
+    struct work *w = s->working;
+
+    s->working = NULL;
+    if (w)
+        w->run(w, gv, now);
+    if (!gv->work_first) {
+        gv->deferred = false;
+        gv->work_time = 0;
+        return (struct guest_op){OP_WAIT, 0};
+    }
+    s->working = take_work(gv);
+    return (struct guest_op){OP_COMPUTE, work_cost(gv, s->working)};
+}
+
+static const struct program program_ksoftirqd = {.name = "ksoftirqd",
+                                                 .meaning = "Interrupt work that went on too long.",
+                                                 .state_size = sizeof(struct ksoftirqd),
+                                                 .next = ksoftirqd_next};
+
+/* Is it time to leave interrupt work to a thread? */
+static bool work_is_too_long(const struct guest_vcpu *gv)
+{
+    sim_time limit = gv->guest->costs.softirq_limit;
+
+    return limit > 0 && gv->work_time >= limit &&
+           (gv->runnable || (gv->current && gv->current->ready));
+}
+
+static void defer_work(struct guest_vcpu *gv, sim_time now)
+{
+    struct thread *t = gv->ksoftirqd;
+
+    gv->deferred = true;
+    if (!t) {
+        t = gv->ksoftirqd =
+            guest_add_thread(gv, &program_ksoftirqd, NULL, "ksoftirqd", CLASS_NORMAL, 0);
+        list_remove(&t->run); /* not as one that has never run, but as one that wakes */
+        gv->runnable--;
+        t->ready = false;
+    }
+    thread_wake(t, now);
 }
 
 static void finish_work(struct guest_vcpu *gv, sim_time now)
@@ -326,6 +388,7 @@ static void book(struct guest_vcpu *gv)
     switch (gv->doing) {
     case DOING_WORK:
         gv->working_left -= ran;
+        gv->work_time += ran;
         break;
     case DOING_THREAD:
         charge_thread(gv, ran);
@@ -427,10 +490,14 @@ static bool step(struct guest_vcpu *gv, sim_time now)
         finish_work(gv, now);
         return false;
     }
-    if (gv->work_first) {
-        begin_work(gv);
+    if (gv->work_first && !gv->deferred) {
+        if (work_is_too_long(gv))
+            defer_work(gv, now);
+        else
+            begin_work(gv);
         return false;
     }
+    gv->work_time = 0;
     t = choose_thread(gv);
     if (t) {
         gv->idling = false;
@@ -478,13 +545,18 @@ static void go_on(struct guest_vcpu *gv)
 {
     struct thread *t;
 
-    if (!gv->working && gv->work_first)
-        begin_work(gv);
+    bool too_long = false;
+
+    if (!gv->working && gv->work_first && !gv->deferred) {
+        too_long = work_is_too_long(gv);
+        if (!too_long)
+            begin_work(gv);
+    }
     if (gv->working) {
         burst(gv, DOING_WORK, gv->working_left);
         return;
     }
-    t = choose_thread(gv);
+    t = too_long ? NULL : choose_thread(gv);
     if (t && t->op.kind == OP_COMPUTE && t->left > 0)
         run_thread(gv, t);
     else

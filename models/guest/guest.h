@@ -2,8 +2,10 @@
 /*
  * The guest kernel of a domain: upcalls, interrupt work, threads and the programs they run.
  *
- * On each vCPU, interrupt work (softirq) goes first, then the threads. A vCPU with neither sets its
- * timer and blocks. The hypervisor may take the pCPU away at any time; the kernel does not notice.
+ * On each vCPU, interrupt work (softirq) goes first, then the threads. Interrupt work that goes on
+ * for too long without a break while threads wait becomes a thread itself, until there is none left
+ * (ksoftirqd). A vCPU with neither sets its timer and blocks. The hypervisor may take the pCPU away
+ * at any time; the kernel does not notice.
  *
  * Threads are scheduled in three classes as in Linux: SCHED_FIFO by priority, SCHED_NORMAL by
  * virtual run time with wake-up preemption (the rules of Linux's CFS before 6.6, see guest.c), and
@@ -86,9 +88,11 @@ struct guest_costs {
     sim_time thread_switch; /* between threads */
     sim_time idle_enter;    /* from the last thread's block to the hypercall */
     sim_time idle_exit;     /* from being switched in after a block to the first work */
-    int64_t jitter;         /* of the kernel's costs, in units of sim/units.h's percent */
-    sim_time tick;          /* the guest's own tick: granularity of preemption between threads */
-    bool idle_tick;         /* the tick goes on once after the vCPU has gone idle */
+    sim_time
+        softirq_limit; /* interrupt work that goes on for longer is left to a thread; 0: never */
+    int64_t jitter;    /* of the kernel's costs, in units of sim/units.h's percent */
+    sim_time tick;     /* the guest's own tick: granularity of preemption between threads */
+    bool idle_tick;    /* the tick goes on once after the vCPU has gone idle */
 };
 
 extern const struct param_table guest_cost_table;
@@ -100,12 +104,15 @@ struct guest_vcpu {
     struct list runq;     /* runnable threads that wait for this vCPU */
     struct list sleepers; /* by wake_at, then by arrival */
     struct work *work_first, **work_last;
-    struct work *working;  /* whose cost is being paid */
-    sim_time kernel_left;  /* time of the kernel's own still to be paid before anything else */
-    sim_time working_left; /* of the work's cost, while interrupted */
-    sim_time timer_set;    /* what the singleshot timer is set to; SIM_NEVER off */
-    sim_time tick_at;      /* the tick that goes on when idle; SIM_NEVER: none */
-    sim_time tick_phase;   /* its dates are this plus multiples of costs.tick; -1: not known yet */
+    struct work *working;     /* whose cost is being paid */
+    sim_time work_time;       /* of interrupt work without a break */
+    struct thread *ksoftirqd; /* NULL until it is first needed */
+    bool deferred;            /* it has the interrupt work now */
+    sim_time kernel_left;     /* time of the kernel's own still to be paid before anything else */
+    sim_time working_left;    /* of the work's cost, while interrupted */
+    sim_time timer_set;       /* what the singleshot timer is set to; SIM_NEVER off */
+    sim_time tick_at;         /* the tick that goes on when idle; SIM_NEVER: none */
+    sim_time tick_phase; /* its dates are this plus multiples of costs.tick; -1: not known yet */
     sim_time min_vruntime;
     sim_time progress;   /* of the vCPU, as far as it is booked */
     sim_time slice_left; /* of the current thread's turn */

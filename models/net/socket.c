@@ -159,7 +159,7 @@ static struct socket_slot *slot_of(struct socket *s, const struct packet *p)
 {
     if (s->parent)
         s = s->parent;
-    return s->slot ? &s->slot[(uint64_t)p->value[VALUE_SLOT] % s->slots] : NULL;
+    return (uint64_t)p->value[VALUE_SLOT] < s->slots ? &s->slot[p->value[VALUE_SLOT]] : NULL;
 }
 
 /* Note a request; was it here before? Numbers that are too old to be remembered were. */

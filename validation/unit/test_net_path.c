@@ -362,6 +362,35 @@ START_TEST(test_conserved_in_overload)
 }
 END_TEST
 
+/* Receive livelock: interrupt work for more packets than dom0 can take would keep netback's thread
+ * from ever running, if it were not left to a thread in the end. */
+static uint64_t completed_under_flood(sim_time limit)
+{
+    uint64_t completed;
+
+    build(false, 2,
+          "{\"loop\": \"open\", \"connections\": 4096, \"depth\": 64, \"timeout\": "
+          "\"never\", \"arrivals\": \"poisson(60000/s)\"}");
+    w.net->nic->params.rx_packet = 30 * NS_PER_US;
+    w.dom0->costs.softirq_limit = limit;
+    run(NS_PER_S / 2);
+    ck_conserved();
+    completed = client_results(client)->counts.completed;
+    teardown();
+    return completed;
+}
+
+START_TEST(test_livelock)
+{
+    uint64_t never = completed_under_flood(0), limited = completed_under_flood(2 * NS_PER_MS);
+
+    ck_assert_uint_lt(never, 700); /* what came before the flood had built up */
+    ck_assert_uint_gt(limited, 3000);
+    build(false, 2, BURST); /* for the teardown */
+    run(NS_PER_MS);
+}
+END_TEST
+
 START_TEST(test_nic_ring_is_bounded)
 {
     build(false, 1,
@@ -764,6 +793,7 @@ Suite *suite_net_path(void)
         test_passthrough,
         test_order_in_a_connection,
         test_conserved_in_overload,
+        test_livelock,
         test_nic_ring_is_bounded,
         test_vif_queue_is_bounded,
         test_rx_ring_holds_the_thread,
