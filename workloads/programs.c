@@ -2,6 +2,7 @@
 #include "workloads/programs.h"
 
 #include "workloads/controller.h"
+#include "workloads/disk.h"
 #include "workloads/job.h"
 #include "workloads/lookbusy.h"
 #include "workloads/memcached.h"
@@ -29,6 +30,7 @@ static const struct row rows[] = {
     {&program_list, script_start, NULL, false},
     {&program_lookbusy, lookbusy_start, lookbusy_counts, false},
     {&program_job, job_start, job_counts, false},
+    {&program_disk, disk_start, disk_counts, false},
     {&program_rpc, rpc_start, request_server_counts, true},
     {&program_memcached, memcached_start, request_server_counts, true},
     {&program_controller, controller_start, controller_counts, false},
@@ -61,6 +63,11 @@ bool program_serves(const struct program *p)
     const struct row *r = row_of(p);
 
     return r && r->serves;
+}
+
+bool program_uses_disk(const struct program *p)
+{
+    return p == &program_disk;
 }
 
 struct thread *program_start(const struct program *p, const void *params,
