@@ -82,6 +82,24 @@ const above = (date, list, t, from = 0, to = list.length) => {
 };
 hvsim.above = above;
 
+/* "#rrggbb" of a hue in degrees, saturation and lightness in per cent. */
+const hsl = (h, s, l) => {
+    const a = (s / 100) * Math.min(l / 100, 1 - l / 100);
+    const f = (n) => {
+        const k = (n + (((h % 360) + 360) % 360) / 30) % 12;
+        return Math.round(255 * (l / 100 - a * Math.max(-1, Math.min(k - 3, 9 - k, 1)))).toString(16).padStart(2, "0");
+    };
+    return `#${f(0)}${f(8)}${f(4)}`;
+};
+
+/* "#rrggbb" as the bytes of a pixel, opaque. */
+const bytesOf = (css) => {
+    const n = parseInt(css.slice(1), 16);
+    return (0xff000000 | ((n & 255) << 16) | (n & 0xff00) | (n >> 16)) >>> 0;
+};
+
+const runstateColours = () => (hvsim.dark() ? ["#3ddbab", "#f0b840", "#56606c", "#333333"] : ["#00795a", "#e0a000", "#b8c0c8", "#dddddd"]);
+
 class Row {
     constructor(recording, kind, name, domain, list) {
         Object.assign(this, { recording, kind, name, domain, list, levels: null });
@@ -91,7 +109,7 @@ class Row {
     level(nsPerPixel, from, to) {
         const r = this.recording;
         const first = Math.max(0, above(r.date, this.list, from) - 1), last = above(r.date, this.list, to);
-        if (last - first <= ((to - from) / nsPerPixel) * 1.5) return { first, last };
+        if (last - first <= (to - from) / nsPerPixel / 3) return { first, last };
         if (!this.levels) this.build();
         let k = 0;
         while (k + 1 < this.levels.length && this.levels[k + 1].width <= nsPerPixel) k++;
@@ -219,30 +237,40 @@ class Recording {
     /* Domains of one kind (hog1, hog2, ...) share a hue and differ in lightness. */
     colours() {
         const hues = [24, 205, 158, 325, 48, 262, 95, 0, 185, 295], kinds = new Map(), members = new Map();
-        this.domainColour = this.head.domains.map((name) => {
+        this.tints = this.head.domains.map((name) => {
             const kind = kindOf(name);
             if (!kinds.has(kind)) kinds.set(kind, kind === "dom0" ? null : hues[[...kinds.values()].filter((h) => h !== null).length % hues.length]);
             members.set(kind, (members.get(kind) || 0) + 1);
             return { hue: kinds.get(kind), nth: members.get(kind) - 1 };
         });
+        this.palettes = {};
     }
 
-    colour(segment, mode) {
-        const state = this.state[segment], dark = hvsim.dark();
-        if (mode === "runstate") return dark ? ["#3ddbab", "#f0b840", "#56606c", "#333"][state & 3] : ["#00795a", "#e0a000", "#b8c0c8", "#ddd"][state & 3];
-        if (mode === "priority") return this.priorityColour(state >> 2);
-        return this.colourOfDomain(this.head.vcpus[this.vcpu[segment]].domain);
-    }
-
-    colourOfDomain(domain) {
-        const { hue, nth } = this.domainColour[domain] || { hue: 0, nth: 0 };
+    domainColour(domain) {
+        const { hue, nth } = this.tints[domain] || { hue: 0, nth: 0 };
         const light = (hvsim.dark() ? 60 : 38) + [0, 14, -8, 7, -4, 19][nth % 6], turn = [0, 14, -12, 26, -24][nth % 5];
-        return hue === null ? `hsl(215 14% ${light}%)` : `hsl(${hue + turn} ${nth % 2 ? 52 : 74}% ${light}%)`;
+        return hue === null ? hsl(215, 14, light) : hsl(hue + turn, nth % 2 ? 52 : 74, light);
     }
 
     priorityColour(i) {
-        const known = { BOOST: 0, UNDER: 1, OVER: 2, "-": 3 }, name = this.head.priorities[i];
-        return hvsim.colour([1, 0, 6, 5][known[name]] ?? i + 2);
+        const known = { BOOST: 1, UNDER: 0, OVER: 6, "-": 5 }, name = this.head.priorities[i];
+        return hvsim.colour(known[name] ?? i + 2);
+    }
+
+    /* Colours by number: of vCPUs, priorities or runstates; as CSS, and as a canvas' bytes. */
+    palette(mode) {
+        const key = `${mode} ${hvsim.dark()}`;
+        if (!this.palettes[key]) {
+            const css = mode === "runstate" ? runstateColours() : mode === "priority" ? this.head.priorities.map((_, i) => this.priorityColour(i))
+                : this.head.vcpus.map((v) => this.domainColour(v.domain));
+            this.palettes[key] = { css, bytes: css.map(bytesOf) };
+        }
+        return this.palettes[key];
+    }
+
+    /* Number of a segment's colour. */
+    colourOf(segment, mode) {
+        return mode === "runstate" ? this.state[segment] & 3 : mode === "priority" ? this.state[segment] >> 2 : this.vcpu[segment];
     }
 
     domainOf(segment) {

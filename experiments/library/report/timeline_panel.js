@@ -26,7 +26,7 @@ class Timeline {
         this.helpId = `tl-help-${++timelines}`;
         this.build();
         hvsim.timelines.push(this);
-        hvsim.themed.push(() => this.redraw());
+        hvsim.themed.push(() => this.panes.length && (this.showLegend(), this.redraw()));
     }
 
     /* ---- building ---------------------------------------------------------------------------- */
@@ -47,7 +47,7 @@ class Timeline {
             hvsim.select("colours:", [["domain", "domains"], ["priority", "priorities"], ["runstate", "runstates"]], "domain", (v) => this.setMode(v)),
             el("label", { class: "control" }, "only: ", this.filterBox),
             this.priorityBox,
-            hvsim.select("runstate:", [["", "any"], [0, "running"], [1, "runnable"]], "", (v) => ((this.runstate = v), this.redraw())),
+            hvsim.select("runstate:", [["", "any"], [0, "running"], [1, "runnable"]], "", (v) => ((this.runstate = v), this.filter())),
             check("pcpu", "pCPUs"), check("vcpu", "vCPUs"), check("requests", "requests"), check("arrows", "wake-ups"));
         this.chooser = el("div", { class: "tl-tools" }, this.recordings.length > 1 && [
             hvsim.select("schedule:", names, 0, (v) => this.choose(+v, this.second)),
@@ -102,7 +102,7 @@ class Timeline {
 
     listPriorities() {
         const names = [...new Set(this.panes.flatMap((p) => p.recording.head.priorities))].filter((n) => n !== "-");
-        this.priorityBox.replaceChildren(names.length ? hvsim.select("priority:", [["", "any"], ...names.map((n) => [n, n])], "", (v) => ((this.priority = v), this.redraw())) : "");
+        this.priorityBox.replaceChildren(names.length ? hvsim.select("priority:", [["", "any"], ...names.map((n) => [n, n])], "", (v) => ((this.priority = v), this.filter())) : "");
         this.priority = "";
     }
 
@@ -117,7 +117,7 @@ class Timeline {
     }
 
     filter() {
-        for (const p of this.panes) p.filter();
+        for (const p of this.panes) p.filter(), p.dim();
         this.showLegend();
         this.overviewDrawn = null;
         this.redraw();
@@ -133,9 +133,9 @@ class Timeline {
     showLegend() {
         const { el } = hvsim, r = this.panes[0].recording;
         const item = (colour, text) => el("span", null, el("i", { style: `background:${colour}` }), text);
-        const items = this.mode === "runstate" ? [0, 1, 2].map((s) => [(hvsim.dark() ? ["#3ddbab", "#f0b840", "#56606c"] : ["#00795a", "#e0a000", "#b8c0c8"])[s], hvsim.runstates[s]])
+        const items = this.mode === "runstate" ? [0, 1, 2].map((s) => [runstateColours()[s], hvsim.runstates[s]])
             : this.mode === "priority" ? r.head.priorities.map((name, i) => [r.priorityColour(i), name === "-" ? "no priority" : name])
-                : r.head.domains.slice(0, 24).map((name, i) => [r.colourOfDomain(i), name]);
+                : r.head.domains.slice(0, 24).map((name, i) => [r.domainColour(i), name]);
         this.legend.replaceChildren(...items.map(([c, t]) => item(c, t)));
     }
 
@@ -181,6 +181,7 @@ class Timeline {
         if (this.overviewDrawn !== key) {
             this.background = hvsim.el("canvas", { width: Math.round(w * scale), height: Math.round(h * scale) });
             const g = this.background.getContext("2d"), rows = this.panes[0].recording.rows.filter((r) => r.kind === "pcpu"), r = this.panes[0].recording;
+            const colours = r.palette(this.mode).css;
             g.scale(scale, scale);
             rows.forEach((row, i) => {
                 if (!row.levels) row.build();
@@ -188,7 +189,7 @@ class Timeline {
                 for (let k = 0; k < level.busy.length; k++) {
                     if (level.which[k] < 0) continue;
                     const x = (k * level.width * w) / this.length;
-                    g.fillStyle = r.colour(level.which[k], this.mode);
+                    g.fillStyle = colours[r.colourOf(level.which[k], this.mode)];
                     g.fillRect(x, i * tall + tall * (1 - level.busy[k]), Math.max(0.75, (level.width * w) / this.length), tall * level.busy[k]);
                 }
             });

@@ -7,6 +7,13 @@
 
 const ROW = 20, AXIS = 26, GUTTER = 116, ARROWS = 300, LEAST = 50; /* LEAST: ns across a pane */
 
+/* A pixel's colour with so much of it left over another. */
+const mix = (c, under, part) => {
+    let m = 0xff000000;
+    for (let k = 0; k < 24; k += 8) m |= Math.round(((c >> k) & 255) * part + ((under >> k) & 255) * (1 - part)) << k;
+    return m >>> 0;
+};
+
 class Pane {
     constructor(timeline, recording, name) {
         const { el } = hvsim;
@@ -75,20 +82,29 @@ class Pane {
     /* ---- drawing ----------------------------------------------------------------------------- */
 
     draw() {
-        if (!this.width) return;
+        if (!this.width || !this.rows) return;
         const g = this.canvas.getContext("2d"), scale = devicePixelRatio || 1, h = this.height();
-        this.palette = { text: hvsim.css("--text"), faint: hvsim.css("--faint"), line: hvsim.css("--line"), ground: hvsim.css("--ground"), accent: hvsim.css("--accent"), band: hvsim.css("--band") };
+        const css = (name) => hvsim.css(name);
+        this.palette = { text: css("--text"), faint: css("--faint"), line: css("--line"), ground: css("--ground"), accent: css("--accent"), band: css("--band") };
+        this.colours = this.recording.palette(this.timeline.mode);
+        this.labelColour = hvsim.dark() ? "#000" : "#fff";
+        const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW)), last = Math.min(this.rows.length, first + Math.ceil(h / ROW) + 1);
+        const v = this.timeline.view, nsPerPixel = (v.to - v.from) / (this.width - GUTTER);
+        const looks = this.rows.slice(first, last).map((r) => (r.kind === "requests" ? {} : r.level(nsPerPixel, v.from, v.to)));
+        g.setTransform(1, 0, 0, 1, 0, 0);
+        this.drawPixels(g, first, looks, scale);
         g.setTransform(scale, 0, 0, scale, 0, 0);
         g.font = "12px system-ui, sans-serif";
         g.textBaseline = "middle";
-        g.fillStyle = this.palette.ground;
-        g.fillRect(0, 0, this.width, h);
-        const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW)), last = Math.min(this.rows.length, first + Math.ceil(h / ROW) + 1);
         g.save();
         g.beginPath();
         g.rect(GUTTER, AXIS, this.width - GUTTER, h - AXIS);
         g.clip();
-        for (let i = first; i < last; i++) this.drawRow(g, this.rows[i], this.y(i), i);
+        looks.forEach((look, k) => {
+            const row = this.rows[first + k], y = this.y(first + k);
+            if (row.kind === "requests") this.drawRequests(g, row, y);
+            else if (!look.level) for (let i = look.first; i < look.last; i++) this.drawSegment(g, row, row.list[i], y);
+        });
         if (this.timeline.show.arrows) this.drawArrows(g);
         this.drawSelection(g);
         g.restore();
@@ -96,22 +112,43 @@ class Pane {
         this.drawAxis(g, h);
     }
 
-    drawRow(g, row, y, i) {
-        if (i % 2) (g.fillStyle = this.palette.band), g.fillRect(GUTTER, y, this.width, ROW);
-        if (row.kind === "requests") return this.drawRequests(g, row, y);
-        const v = this.timeline.view, nsPerPixel = (v.to - v.from) / (this.width - GUTTER);
-        const look = row.level(nsPerPixel, v.from, v.to);
-        if (look.level) this.drawBins(g, row, y, look.level);
-        else for (let k = look.first; k < look.last; k++) this.drawSegment(g, row, row.list[k], y);
+    /*
+     * The ground, and the rows that are seen from afar, pixel by pixel: how busy each bin is, as
+     * height, in the colour of its longest segment. (Boxes would take far longer.)
+     */
+    drawPixels(g, first, looks, scale) {
+        const w = this.canvas.width, h = this.canvas.height, v = this.timeline.view, r = this.recording;
+        if (!this.image || this.image.width !== w || this.image.height !== h) this.image = g.createImageData(w, h);
+        const pixel = new Uint32Array(this.image.data.buffer), ground = bytesOf(this.palette.ground), band = bytesOf(this.palette.band);
+        const left = Math.round(GUTTER * scale), ns = (v.to - v.from) / (w - left), tall = Math.round(ROW * scale), room = Math.round((ROW - 4) * scale);
+        pixel.fill(ground);
+        looks.forEach((look, k) => {
+            const top = Math.round(this.y(first + k) * scale);
+            if ((first + k) % 2) for (let y = Math.max(0, top); y < Math.min(h, top + tall); y++) pixel.fill(band, y * w + left, (y + 1) * w);
+            if (!look.level) return;
+            const level = look.level, bottom = top + tall - Math.round(2 * scale);
+            for (let x = left; x < w; x++) {
+                const bin = Math.floor((v.from + (x - left + 0.5) * ns) / level.width), s = level.which[bin];
+                if (s === undefined || s < 0) continue;
+                const waits = (r.state[s] & 3) === 1, full = Math.max(1, Math.round(level.busy[bin] * room * (waits ? 0.6 : 1)));
+                let c = this.colours.bytes[r.colourOf(s, this.timeline.mode)];
+                if (this.isDim(s)) c = mix(c, ground, 0.15);
+                else if (waits) c = mix(c, ground, 0.6);
+                for (let y = Math.max(0, bottom - full), at = y * w + x; y < Math.min(h, bottom); y++, at += w) pixel[at] = c;
+            }
+        });
+        g.putImageData(this.image, 0, 0);
     }
 
-    dimmed(segment) {
-        const t = this.timeline, state = this.recording.state[segment];
-        if (t.priority !== "" && (state & 3) <= 1 && this.recording.head.priorities[state >> 2] !== t.priority) return true;
-        if (t.runstate !== "" && (state & 3) !== +t.runstate) return true;
-        if (!t.words.length) return false;
-        const name = `${this.recording.head.vcpus[this.recording.vcpu[segment]].name} ${this.recording.head.domains[this.recording.domainOf(segment)]}`.toLowerCase();
-        return !t.words.some((w) => name.includes(w));
+    /* Which vCPUs, priorities and runstates are pushed back by the filters. */
+    dim() {
+        const t = this.timeline, head = this.recording.head;
+        this.dimVcpu = head.vcpus.map((v) => t.words.length > 0 && !t.words.some((w) => `${v.name} ${head.domains[v.domain]}`.toLowerCase().includes(w)));
+        this.dimState = Array.from({ length: 256 }, (_, s) => (t.priority !== "" && (s & 3) < 2 && head.priorities[s >> 2] !== t.priority) || (t.runstate !== "" && (s & 3) !== +t.runstate));
+    }
+
+    isDim(segment) {
+        return this.dimVcpu[this.recording.vcpu[segment]] || this.dimState[this.recording.state[segment]];
     }
 
     drawSegment(g, row, s, y) {
@@ -119,59 +156,35 @@ class Pane {
         if (state === 3) return;
         const a = Math.max(this.x(r.date[s]), GUTTER - 2), b = Math.min(this.x(r.end[s]), this.width + 2);
         if (b < GUTTER || a > this.width) return;
-        const w = Math.max(b - a, 0.75);
-        const faded = this.dimmed(s);
-        g.globalAlpha = faded ? 0.13 : 1;
-        if (state === 2) {
+        const w = Math.max(b - a, 0.75), faded = this.isDim(s) ? 0.15 : 1;
+        g.globalAlpha = faded;
+        if (state === 2) { /* blocked: a thin line */
             g.fillStyle = this.palette.line;
             g.fillRect(a, y + ROW - 4, w, 2);
-        } else if (state === 1) { /* waits: half as high, striped if there is room */
-            g.fillStyle = r.colour(s, this.timeline.mode);
-            g.globalAlpha *= 0.5;
+        } else if (state === 1) { /* waits: half as high and pale */
+            g.fillStyle = this.colours.css[r.colourOf(s, this.timeline.mode)];
+            g.globalAlpha = faded * 0.5;
             g.fillRect(a, y + ROW / 2, w, ROW / 2 - 2);
-            g.globalAlpha = faded ? 0.13 : 1;
+            g.globalAlpha = faded;
             g.fillRect(a, y + ROW / 2, w, 1.5);
         } else {
-            g.fillStyle = r.colour(s, this.timeline.mode);
+            g.fillStyle = this.colours.css[r.colourOf(s, this.timeline.mode)];
             g.fillRect(a, y + 2, w, ROW - 4);
-            if (w > 46 && !faded) this.label(g, row.kind === "pcpu" ? r.head.vcpus[r.vcpu[s]].name : `pCPU ${r.pcpu[s]}`, a, y, w);
+            if (w > 46 && faded === 1) this.label(g, row.kind === "pcpu" ? r.head.vcpus[r.vcpu[s]].name : `pCPU ${r.pcpu[s]}`, a, y, w);
+            if (w > 6) (g.fillStyle = this.palette.ground), g.fillRect(a + w - 0.5, y + 2, 0.5, ROW - 4);
         }
-        if (w > 6 && state < 2) (g.fillStyle = this.palette.ground), g.fillRect(a + w - 0.5, y + 2, 0.5, ROW - 4);
         g.globalAlpha = 1;
     }
 
     label(g, text, x, y, w) {
-        g.fillStyle = hvsim.dark() ? "#000" : "#fff";
+        g.fillStyle = this.labelColour;
         const left = Math.max(x, GUTTER) + 4, room = Math.min(x + w, this.width) - left - 3;
         if (g.measureText(text).width < room) g.fillText(text, left, y + ROW / 2 + 0.5);
     }
 
-    /* From afar: how busy each bin is, as height, in the colour of its longest segment. */
-    drawBins(g, row, y, level) {
-        const v = this.timeline.view, r = this.recording, n = level.busy.length;
-        const first = Math.max(0, Math.floor(v.from / level.width)), last = Math.min(n - 1, Math.floor(v.to / level.width));
-        for (let i = first; i <= last;) {
-            const s = level.which[i];
-            let j = i + 1;
-            if (s < 0) {
-                i = j;
-                continue;
-            }
-            const colour = r.colour(s, this.timeline.mode), busy = Math.round(level.busy[i] * 8), faded = this.dimmed(s);
-            while (j <= last && level.which[j] >= 0 && Math.round(level.busy[j] * 8) === busy && r.vcpu[level.which[j]] === r.vcpu[s] && r.state[level.which[j]] === r.state[s]) j++;
-            const a = this.x(i * level.width), b = this.x(j * level.width);
-            const tall = Math.max(1.5, level.busy[i] * (ROW - 4)) * ((r.state[s] & 3) === 1 ? 0.6 : 1);
-            g.globalAlpha = faded ? 0.13 : (r.state[s] & 3) === 1 ? 0.6 : 1;
-            g.fillStyle = colour;
-            g.fillRect(a, y + ROW - 2 - tall, Math.max(b - a, 0.75), tall);
-            i = j;
-        }
-        g.globalAlpha = 1;
-    }
-
     /* Requests one over the other: the longest of each pixel if there are many. */
     drawRequests(g, row, y) {
-        const v = this.timeline.view, list = row.requests, colour = this.recording.colourOfDomain(row.domain);
+        const v = this.timeline.view, list = row.requests, colour = this.recording.domainColour(row.domain);
         const bars = [];
         for (const q of list) {
             if (q.start > v.to) break;
@@ -220,7 +233,7 @@ class Pane {
         for (let i = a; i < b; i++) {
             const run = r.runAfter(r.wake.vcpu[i], r.wake.date[i]);
             if (run === null) continue;
-            if (this.timeline.words.length && this.dimmed(run)) continue;
+            if (this.isDim(run)) continue;
             const from = this.rowOfPcpu(r.wake.pcpu[i]) ?? this.rowOfVcpu(r.wake.vcpu[i]);
             const to = this.rowOfPcpu(r.pcpu[run]) ?? this.rowOfVcpu(r.wake.vcpu[i]);
             if (from === undefined || to === undefined || from < 0 || to < 0) continue;
@@ -294,7 +307,7 @@ class Pane {
             let name = row.name;
             while (name.length > 3 && g.measureText(name).width > GUTTER - 22) name = `${name.slice(0, -2)}…`;
             g.fillText(name, 14, y);
-            if (row.domain >= 0) (g.fillStyle = this.recording.colourOfDomain(row.domain)), g.fillRect(3, y - 5, 6, 10);
+            if (row.domain >= 0) (g.fillStyle = this.recording.domainColour(row.domain)), g.fillRect(3, y - 5, 6, 10);
         }
         g.font = "12px system-ui, sans-serif";
     }
