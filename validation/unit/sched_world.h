@@ -93,12 +93,27 @@ static inline void world_pool(struct world *w, const char *scheduler,
     w->host->executing = 0;
 }
 
-static inline struct domain *world_domain(struct world *w, uint32_t weight, uint32_t vcpus)
+static inline struct domain *world_domain_id(struct world *w, uint32_t id, uint32_t weight,
+                                             uint32_t vcpus)
 {
-    struct domain *d = domain_create(w->pool, w->guests + 1, NULL, weight, 0);
+    struct domain *d = domain_create(w->pool, id, NULL, weight, 0);
 
     w->guest[w->guests++] = guest_new(d, vcpus);
     return d;
+}
+
+static inline struct domain *world_domain(struct world *w, uint32_t weight, uint32_t vcpus)
+{
+    return world_domain_id(w, w->guests + 1, weight, vcpus);
+}
+
+static inline struct guest *world_guest(const struct world *w, const struct domain *d)
+{
+    uint32_t i = 0;
+
+    while (w->guest[i]->domain != d)
+        i++;
+    return w->guest[i];
 }
 
 static inline void world_event(struct evtchn *ch, sim_time now)
@@ -113,7 +128,7 @@ static inline void world_event(struct evtchn *ch, sim_time now)
 static inline struct vcpu *world_vcpu(struct world *w, struct domain *d,
                                       const struct program *program, const void *params)
 {
-    struct guest *g = w->guest[d->id - 1];
+    struct guest *g = world_guest(w, d);
     struct guest_vcpu *gv = &g->vcpu[d->vcpu_count];
     struct vcpu *v = guest_add_vcpu(g);
     struct world_vcpu *wv = &w->vcpu[v->index];
