@@ -153,6 +153,16 @@ sim_time queue_next(const struct queue *q)
     return q->count && !q->stopped ? q->heap[1].when : SIM_NEVER;
 }
 
+sim_time queue_next_rank(const struct queue *q, enum rank rank)
+{
+    sim_time first = SIM_NEVER;
+
+    for (uint32_t i = 1; i <= q->count; i++)
+        if (timer_rank(q->heap[i].timer) == rank && q->heap[i].when < first)
+            first = q->heap[i].when;
+    return first;
+}
+
 void queue_due(const struct queue *q, sim_time when, void (*each)(const struct timer *t, void *ctx),
                void *ctx)
 {

@@ -328,7 +328,8 @@ void core_turn_won(struct pcpu *p, sim_time now)
         p->current->burst_since = now;
     if (p->asked) {
         p->asked = false;
-        raise_here(p);
+        if (!timer_armed(&p->ipi))
+            queue_arm(p->host->queue, &p->ipi, now + p->host->costs.ipi);
     }
     if (p->current)
         run_current(p, now);

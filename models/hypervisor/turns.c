@@ -15,13 +15,16 @@ static bool wants(const struct pcpu *p)
 static void begin_pass(struct host *h, sim_time now)
 {
     struct turns *t = &h->turns;
-    sim_time period = h->costs.emulator_tick;
+    sim_time period = h->costs.emulator_tick, deadline, timer;
 
     while (t->deadline <= now)
         t->deadline += period;
-    t->budget = (t->deadline - now) / h->pcpu_count;
+    queue_cancel(h->queue, &t->end); /* no deadline of the machine's */
+    timer = queue_next_rank(h->queue, RANK_TIMER);
+    deadline = timer > now && timer < t->deadline ? timer : t->deadline;
+    t->budget = (deadline - now) / h->pcpu_count;
     if (t->budget < LEAST)
-        t->budget = t->deadline - now < LEAST ? t->deadline - now : LEAST;
+        t->budget = deadline - now < LEAST ? deadline - now : LEAST;
 }
 
 static void give(struct host *h, uint32_t cpu, sim_time now)
@@ -92,5 +95,5 @@ void turns_idle(struct pcpu *p)
     struct host *h = p->host;
 
     if (h->costs.emulator_tick && h->turns.holder == p->id)
-        pass_on(h, h->queue->now);
+        queue_arm(h->queue, &h->turns.end, h->queue->now + h->costs.context_switch);
 }

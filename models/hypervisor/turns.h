@@ -5,10 +5,10 @@
  *
  * One pCPU executes at a time, at full speed; the clock is that of its instructions. A turn ends
  * when the pCPU goes idle, or after its budget: at the start of each pass through the pCPUs, the
- * time to the next deadline of the emulator's clock divided by their number. The deadlines are
- * those of a periodic timer of the emulated machine; a pCPU that is busy alone so gets turns of
- * half the rest, a quarter, ... What a pCPU is told meanwhile (an IPI, an event) it notices when
- * its turn comes. Timers of its own are handled at their dates all the same.
+ * time to the next deadline of the emulator's clock divided by their number. Deadlines are all
+ * timers of the machine, among them a periodic one; a pCPU that is busy alone so gets turns of half
+ * the rest, a quarter, ... What a pCPU is told meanwhile (an IPI, an event) it notices when
+ * its turn comes (and then takes the time of an IPI to act on it). Timers of its own are handled at their dates all the same.
  *
  * Source: QEMU 10.0.2, accel/tcg/tcg-accel-ops-rr.c and -icount.c, restated; seen in the captures
  * as dom0's wake-to-run times (docs/models/control.md).
@@ -24,7 +24,7 @@ void turns_init(struct host *h, sim_time phase);
 /* May p act now? If nobody has the turn it is given it. Always true without turns. */
 bool turns_hold(struct pcpu *p);
 
-/* p has gone idle, or found nothing to do. */
+/* p has gone idle, or found nothing to do: its turn ends when it has switched to its idle loop. */
 void turns_idle(struct pcpu *p);
 
 /* ---- core.c's part --------------------------------------------------------------------------- */
