@@ -13,8 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* ---- members of an object, each with what stands for it when it is not there ------------------
- */
+/* ---- members of an object, each with what stands for it when it is not there ----------------- */
 
 static int64_t get_integer(struct json_value object, const char *key, int64_t least, int64_t most,
                            int64_t absent, struct errors *e)
@@ -94,8 +93,7 @@ static cpumask get_cpus(struct json_value object, const char *key, cpumask absen
     return m;
 }
 
-/* ---- guests ------------------------------------------------------------------------------------
- */
+/* ---- guests ---------------------------------------------------------------------------------- */
 
 /* Words of roles. Longer ones first, and each is looked for in what the ones before leave. */
 static const struct role_word {
@@ -335,8 +333,7 @@ bool capture_has(const struct capture *c, unsigned programs)
     return false;
 }
 
-/* ---- logs -------------------------------------------------------------------------------------
- */
+/* ---- logs ------------------------------------------------------------------------------------ */
 
 /* What the columns of a log are, by their names. */
 enum column { COLUMN_OTHER, COLUMN_SEND, COLUMN_TSC, COLUMN_DELAY };
@@ -440,8 +437,7 @@ void capture_free_log(struct capture_log *log)
     *log = (struct capture_log){0};
 }
 
-/* ---- directories ------------------------------------------------------------------------------
- */
+/* ---- directories ----------------------------------------------------------------------------- */
 
 struct names {
     char **name;

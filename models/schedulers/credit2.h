@@ -2,7 +2,7 @@
 /*
  * Credit2's data, shared by its three files: credit2.c (who runs), credit2_load.c (which run queue:
  * arrangement, load averages, placement, balancing) and credit2_cap.c (budgets of capped domains).
- * No one else includes this.
+ * No other scheduler includes this; experiments/driven_credit2.c does, to follow real traces.
  */
 #ifndef HVSIM_SCHEDULERS_CREDIT2_H
 #define HVSIM_SCHEDULERS_CREDIT2_H
