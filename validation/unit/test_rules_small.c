@@ -287,8 +287,11 @@ END_TEST
 START_TEST(arinc653_without_a_table_only_dom0_runs)
 {
     struct world *w = host_of("arinc653", 1);
-    struct vcpu *v = hog(w, world_domain(w, 256, 1), 2 * MS);
-    struct vcpu *dom0 = hog(w, world_domain_id(w, 0, 256, 1), 2 * MS);
+    struct domain *d = world_domain(w, 256, 2);
+    struct vcpu *v = hog(w, d, 2 * MS), *dom0;
+
+    hog(w, d, 2 * MS);
+    dom0 = hog(w, world_domain_id(w, 0, 256, 1), 2 * MS);
 
     world_run(w, 102 * MS);
     ck_assert_int_eq(vcpu_runstate_time(v, RUNSTATE_RUNNING), 0);
