@@ -69,12 +69,29 @@ static void put_changes(struct grid *g, const struct report_table *t, const stru
         }
 }
 
+/* Is there a figure in the table, of any variant? */
+static bool says_something(const struct study *s, const struct report_table *t,
+                           const struct subject *subject)
+{
+    for (size_t n = 0; n < s->variants; n++) {
+        const struct subject *same = compare_subject(&s->variant[n], subject);
+
+        for (size_t i = 0; same && i < metric_count; i++)
+            if (report_table_lists(t, &metrics[i]) &&
+                !isnan(tally_interval(&s->variant[n].tally, same, &metrics[i]).estimate))
+                return true;
+    }
+    return false;
+}
+
 static void print_table(const struct study *s, const struct report_table *t,
                         const struct subject *subject, bool *starred, FILE *out)
 {
     struct grid g;
     size_t columns = 1;
 
+    if (t->optional && !says_something(s, t, subject))
+        return;
     for (size_t i = 0; i < metric_count; i++)
         columns += report_table_lists(t, &metrics[i]);
     grid_init(&g, columns);

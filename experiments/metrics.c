@@ -62,6 +62,8 @@ static struct sample per_second(const struct view *v, uint64_t count)
 static struct sample throughput(const struct view *v, const struct metric *m)
 {
     (void)m;
+    if (!isnan(v->stream_rate))
+        return nothing(); /* it sends no requests */
     return per_second(v, v->client->latency.count);
 }
 
@@ -146,6 +148,28 @@ static struct sample fairness(const struct view *v, const struct metric *m)
     s = (struct sample){jain_index(share, g->domains), g->domains};
     free(share);
     return s;
+}
+
+static struct sample stream_rate_of(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    return isnan(v->stream_rate) ? nothing() : (struct sample){v->stream_rate / 1e6, 1};
+}
+
+static struct sample disk_rate(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    if (!v->disk)
+        return nothing();
+    return (struct sample){(double)v->disk_bytes / 1e6 / v->seconds, 1};
+}
+
+static struct sample job_time(const struct view *v, const struct metric *m)
+{
+    (void)m;
+    if (!v->work.jobs || !v->work.job_time)
+        return nothing();
+    return (struct sample){(double)v->work.job_time / 1e9 / (double)v->work.jobs, v->work.jobs};
 }
 
 /* ---- control loops --------------------------------------------------------------------------- */
@@ -292,6 +316,13 @@ const struct metric metrics[] = {
     PLAIN("refused", "1/s", "refused/s",
           "Requests that found the client's backlog full; of the whole run, per second measured.",
           CLIENT, refused),
+    PLAIN("goodput", "Mbit/s", "Mbit/s", "Payload that streams have received in order.", CLIENT,
+          stream_rate_of),
+    PLAIN("disk_rate", "MB/s", "disk MB/s", "Bytes read from and written to disk.", GROUP | DOMAIN,
+          disk_rate),
+    PLAIN("job_time", "s", "s/job",
+          "Mean time that a job took; for disk users, a request. Of the whole run.", GROUP | DOMAIN,
+          job_time),
     PLAIN("utilisation", "%", "busy", "Share of the host's CPU time given to domains.", HOST,
           utilisation),
     PLAIN("cpu_share", "%", "CPU", "CPU time received, in per cent of one pCPU.", GROUP | DOMAIN,
@@ -468,6 +499,17 @@ static void merge_clients(const struct world *w, size_t entry, struct client_res
     }
 }
 
+/* Bit/s of an entry's streams, all together; NAN: it has none. */
+static double all_streams(const struct world *w, size_t entry)
+{
+    double rate = NAN;
+
+    for (size_t i = 0; i < w->roster->clients; i++)
+        if (w->roster->client[i].spec_index == entry && w->client[i].stream)
+            rate = (isnan(rate) ? 0 : rate) + stream_rate(stream_results(w->client[i].stream));
+    return rate;
+}
+
 static void add_use(struct domain_use *to, const struct domain_use *from)
 {
     to->running += from->running;
@@ -479,8 +521,15 @@ static void add_use(struct domain_use *to, const struct domain_use *from)
 
 static void view_domains(struct view *v, size_t first, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const struct world_domain *wd = &v->world->domain[first + i];
+
         add_use(&v->use, use_of(v->world, first + i));
+        v->work.jobs += wd->work.jobs;
+        v->work.job_time += wd->work.job_time;
+        v->disk_bytes += wd->disk_bytes;
+        v->disk = v->disk || wd->roster->spec->disk;
+    }
 }
 
 static const struct histogram *waking(const struct world *w, const struct subject *s)
@@ -518,6 +567,7 @@ void metrics_read(const struct layout *l, const struct world *w, struct client_r
         if (s->kind == SUBJECT_CLIENT) {
             merge_clients(w, s->index, &merged[i]);
             v.client = &merged[i];
+            v.stream_rate = all_streams(w, s->index);
         } else if (s->kind == SUBJECT_GROUP) {
             view_group(&v);
         } else if (s->kind == SUBJECT_HOST) {

@@ -105,6 +105,10 @@ struct view {
     struct domain_use use;
     const struct histogram *wake_to_run; /* groups; NULL: nobody woke */
     uint32_t pcpus;                      /* hosts */
+    struct program_counts work;          /* groups and domains: of their programs, all together */
+    uint64_t disk_bytes;                 /* groups and domains */
+    bool disk;                           /* groups and domains: do they have one? */
+    double stream_rate;                  /* clients: bit/s of their streams; NAN: none */
     const struct world_loop *loop;       /* loops and replicas */
     uint32_t replica;                    /* replicas: in its loop */
 };

@@ -9,6 +9,7 @@ struct report_table {
     const char *heading;
     enum subject_kind kind;
     bool compared;         /* shown by compare too */
+    bool optional;         /* left out where there is nothing to say */
     const char *prefix[6]; /* metrics whose names begin like one of these */
 };
 

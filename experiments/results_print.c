@@ -7,11 +7,24 @@
 #include "sim/simgrid.h"
 #include "sim/version.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Domains by themselves are listed up to this number; more are in domains.csv. */
 enum { DOMAINS_SHOWN = 16 };
+
+/* Is there a figure in the table? */
+static bool says_something(const struct variant *v, const struct report_table *table)
+{
+    for (size_t k = 0; k < v->layout->subjects; k++)
+        for (size_t i = 0; i < metric_count; i++)
+            if (v->layout->subject[k].kind == table->kind &&
+                report_table_lists(table, &metrics[i]) &&
+                !isnan(tally_interval(&v->tally, &v->layout->subject[k], &metrics[i]).estimate))
+                return true;
+    return false;
+}
 
 static void print_table(const struct variant *v, const struct report_table *table, bool *starred,
                         FILE *out)
@@ -21,6 +34,8 @@ static void print_table(const struct variant *v, const struct report_table *tabl
 
     for (size_t i = 0; i < v->layout->subjects; i++)
         rows += v->layout->subject[i].kind == table->kind;
+    if (table->optional && !says_something(v, table))
+        return;
     if (!rows || (table->kind == SUBJECT_DOMAIN && rows > DOMAINS_SHOWN))
         return;
     for (size_t i = 0; i < metric_count; i++)

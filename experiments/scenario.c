@@ -9,6 +9,8 @@
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
+static const struct param domain_name_element = {PARAM_ELEMENT(STRING, char *)};
+
 static const struct param client_rows[] = {
     {PARAM("name", NAME, struct client_spec, name), .refers = "client",
      .meaning = "Its name; with \"count\", numbers are put behind it."},
@@ -23,6 +25,10 @@ static const struct param client_rows[] = {
      .word = "only", .word_value = 0,
      .meaning = "Port of the server program; \"only\": of the domain's only one.",
      .status = STATUS_ASSUMED},
+    {PARAM("also", LIST, struct client_spec, also), .def = "[]", .of = &domain_name_element,
+     .max = "63",
+     .meaning = "Further domains: each request goes to all at once (fan-out), and is complete when "
+                "the load's \"wait_for\" of them have replied."},
     {PARAM("start", DURATION, struct client_spec, start), .def = "0", .max = "1000d",
      .meaning = "When it begins; not before the hosts are up.", .status = STATUS_ASSUMED},
     {PARAM("start_spread", DURATION, struct client_spec, start_spread), .def = "100ms", .max = "1h",
@@ -30,6 +36,8 @@ static const struct param client_rows[] = {
      .status = STATUS_ASSUMED},
     {PARAM("load", OBJECT, struct client_spec, load), .def = "{}", .table = &client_table,
      .meaning = "What it sends, and when."},
+    {PARAM("stream", POINTER, struct client_spec, stream), .optional = true, .table = &stream_table,
+     .meaning = "Bulk TCP to or from the domain, which needs no server, instead of requests."},
 };
 
 static const struct param_table client_spec_table =

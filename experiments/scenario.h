@@ -12,12 +12,14 @@
 
 #include "experiments/scenario_control.h"
 #include "experiments/wake_list.h"
+#include "models/block/block.h"
 #include "models/guest/guest.h"
 #include "models/hypervisor/hypervisor.h"
 #include "models/net/net.h"
 #include "sim/config.h"
 #include "sim/machine.h"
 #include "workloads/client.h"
+#include "workloads/stream.h"
 
 /* ---- what a file says ---------------------------------------------------------------------- */
 
@@ -43,6 +45,7 @@ struct domain_spec {
     sim_time start, start_spread;
     struct guest_costs costs;
     struct vif_params *network; /* NULL: none */
+    struct vbd_params *disk;    /* NULL: none */
     struct param_list programs; /* struct program_spec */
     struct param_list per_vcpu; /* struct vcpu_spec */
 };
@@ -66,6 +69,7 @@ struct host_spec {
     struct param_list pools;        /* struct pool_spec; none: Pool-0 of all pCPUs */
     int64_t line_rate;              /* of its NIC; 0: what the platform's links say */
     struct net_params network;
+    struct block_params block;
     struct domain_spec *dom0;  /* NULL: none */
     struct param_list domains; /* struct domain_spec */
 };
@@ -73,10 +77,12 @@ struct host_spec {
 struct client_spec {
     char *name, *on; /* on: host of the platform; NULL: the same name */
     int64_t count;
-    char *to;     /* "host/domain" or "domain" */
-    int64_t port; /* 0: of the domain's only server */
+    char *to;               /* "host/domain" or "domain" */
+    int64_t port;           /* 0: of the domain's only server */
+    struct param_list also; /* char *: further domains, for fan-out */
     sim_time start, start_spread;
     struct client_params load;
+    struct stream_params *stream; /* instead of the load; NULL: none */
 };
 
 struct action_spec {

@@ -277,6 +277,11 @@ static void check_program(const struct check *c, const struct host_spec *h,
         wrong(c, xasprintf("%s/run", base),
               "\"%s\" serves requests, but the domain has no network: add \"network\": {} to it",
               p->run.choice->name);
+    if (!d->disk && p->run.choice && program_uses_disk(p->run.choice->user))
+        wrong(c, xasprintf("%s/run", base),
+              d->name ? "\"%s\" uses a disk, but the domain has none: add \"disk\": {} to it"
+                      : "\"%s\" uses a disk, and dom0 has none: let another domain run it",
+              p->run.choice->name);
     for (size_t i = 0; i < p->events.count; i++) {
         const struct wake_spec *w = SPEC_AT(p->events, struct wake_spec, i);
 
@@ -302,6 +307,11 @@ static void check_domain(const struct check *c, const struct host_spec *h,
     if (d->network && !h->dom0)
         wrong(c, xasprintf("%s/network", base),
               "a network needs a dom0 on the host: add \"dom0\": {} to it");
+    if (d->disk)
+        check_vcpu_number(c, d, d->disk->vcpu, xasprintf("%s/disk/vcpu", base));
+    if (d->disk && !h->dom0)
+        wrong(c, xasprintf("%s/disk", base),
+              "a disk needs a dom0 on the host: add \"dom0\": {} to it");
     for (size_t i = 0; i < d->programs.count; i++)
         check_program(c, h, d, domain_program(d, i), xasprintf("%s/programs/%zu", base, i));
     for (size_t i = 0; i < d->per_vcpu.count; i++) {
@@ -399,40 +409,48 @@ static const struct roster_domain *domain_named(const struct check *c, const cha
     return NULL;
 }
 
-static void check_client(const struct check *c, const struct client_spec *client, size_t index)
+/* Is that domain a server for the client? Takes the pointer. */
+static void check_target(const struct check *c, const struct client_spec *client, const char *to,
+                         size_t index, char *pointer)
 {
-    const struct roster_domain *d;
-    char *pointer = xasprintf("/clients/%zu/to", index);
+    const struct roster_domain *d = to ? domain_named(c, to, xstrdup(pointer)) : NULL;
     size_t servers = 0, fitting = 0;
+    bool known = d != NULL;
 
-    d = client->to ? domain_named(c, client->to, xstrdup(pointer)) : NULL;
-    if (!d) {
-        free(pointer);
-        return;
-    }
-    for (size_t i = 0; i < d->spec->programs.count; i++) {
+    for (size_t i = 0; known && i < d->spec->programs.count; i++) {
         const struct program_spec *p = domain_program(d->spec, i);
 
-        if (!p->run.choice) { /* not read: it may have been the server */
-            free(pointer);
-            return;
-        }
-        if (!program_serves(p->run.choice->user))
+        known = p->run.choice != NULL; /* not read: it may have been the server */
+        if (!known || !program_serves(p->run.choice->user))
             continue;
         servers++;
         fitting += program_port(p) == client->port;
     }
-    if (!d->spec->network && d->id)
-        wrong(c, xstrdup(pointer), "domain \"%s\" has no network: add \"network\": {} to it",
-              client->to);
-    if (!servers)
-        wrong(c, xstrdup(pointer), "no program of domain \"%s\" is a server", client->to);
-    else if (client->port ? fitting != 1 : servers > 1)
+    if (known && !d->spec->network && d->id)
+        wrong(c, xstrdup(pointer), "domain \"%s\" has no network: add \"network\": {} to it", to);
+    if (known && !client->stream && !servers)
+        wrong(c, xstrdup(pointer), "no program of domain \"%s\" is a server", to);
+    else if (known && !client->stream && (client->port ? fitting != 1 : servers > 1))
         wrong(c, xasprintf("/clients/%zu/port", index),
               client->port ? "no server of domain \"%s\" has port %lld"
                            : "domain \"%s\" has several servers: say which port is meant",
-              client->to, (long long)client->port);
+              to, (long long)client->port);
     free(pointer);
+}
+
+static void check_client(const struct check *c, const struct client_spec *client, size_t index)
+{
+    size_t targets = 1 + client->also.count;
+
+    check_target(c, client, client->to, index, xasprintf("/clients/%zu/to", index));
+    for (size_t i = 0; i < client->also.count; i++)
+        check_target(c, client, *SPEC_AT(client->also, char *, i), index,
+                     xasprintf("/clients/%zu/also/%zu", index, i));
+    if ((size_t)client->load.wait_for > targets)
+        wrong(c, xasprintf("/clients/%zu/load/wait_for", index),
+              "a request goes to %zu servers only", targets);
+    if (client->stream && client->also.count)
+        wrong(c, xasprintf("/clients/%zu/also", index), "a stream has one other end");
 }
 
 static void check_action(const struct check *c, const struct action_spec *a, size_t index)

@@ -28,10 +28,14 @@ static void each_table(const struct param_table *t, void *target, const char *po
 static void each_of_domain(struct domain_spec *d, const char *base, visit_fn *visit, void *ctx)
 {
     char *costs = xasprintf("%s/costs", base), *network = xasprintf("%s/network", base);
+    char *disk = xasprintf("%s/disk", base);
 
     each_table(&guest_cost_table, &d->costs, costs, visit, ctx);
     if (d->network)
         each_table(&vif_table, d->network, network, visit, ctx);
+    if (d->disk)
+        each_table(&vbd_table, d->disk, disk, visit, ctx);
+    free(disk);
     free(costs);
     free(network);
 }
@@ -40,10 +44,13 @@ static void each_of_host(struct host_spec *h, size_t index, visit_fn *visit, voi
 {
     char *costs = xasprintf("/hosts/%zu/costs", index);
     char *network = xasprintf("/hosts/%zu/network", index);
+    char *block = xasprintf("/hosts/%zu/block", index);
     char *dom0 = xasprintf("/hosts/%zu/dom0", index);
 
     each_table(&host_cost_params, &h->costs, costs, visit, ctx);
     each_table(&net_table, &h->network, network, visit, ctx);
+    each_table(&block_table, &h->block, block, visit, ctx);
+    free(block);
     if (h->dom0)
         each_of_domain(h->dom0, dom0, visit, ctx);
     for (size_t i = 0; i < h->domains.count; i++) {

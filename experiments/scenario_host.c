@@ -116,6 +116,8 @@ static const struct param domain_rows[] = {
      .meaning = "How many of them there are.", .status = STATUS_ASSUMED},
     {PARAM("network", POINTER, struct domain_spec, network), .optional = true, .table = &vif_table,
      .meaning = "Its network interface; none if not given."},
+    {PARAM("disk", POINTER, struct domain_spec, disk), .optional = true, .table = &vbd_table,
+     .meaning = "Its block device, on the host's disk; none if not given."},
     DOMAIN_ROWS,
 };
 
@@ -192,6 +194,8 @@ static const struct param host_rows[] = {
      .status = STATUS_ASSUMED},
     {PARAM("network", OBJECT, struct host_spec, network), .def = "{}", .table = &net_table,
      .meaning = "Its NIC, bridge and back ends."},
+    {PARAM("block", OBJECT, struct host_spec, block), .def = "{}", .table = &block_table,
+     .meaning = "Its disk, and dom0's work for it."},
     {PARAM("dom0", POINTER, struct host_spec, dom0), .optional = true, .table = &dom0_table,
      .meaning = "The control domain; none if not given."},
     {PARAM("domains", LIST, struct host_spec, domains), .def = "[]", .of = &domain_element,

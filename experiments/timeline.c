@@ -318,7 +318,7 @@ struct timelines *timelines_begin(const struct study *s, const struct variant *v
         watch_host(r, e);
     }
     for (size_t i = 0; i < w->roster->clients; i++) {
-        const struct world_domain *server = w->client[i].server;
+        const struct world_domain *server = w->client[i].target->server;
 
         t->client[i] = (struct watched_client){.watcher.seen = seen_request,
                                                .recorder = &t->recorder[server->host - w->host],

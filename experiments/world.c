@@ -56,6 +56,19 @@ static uint16_t port_of(const struct client_spec *c, const struct domain_spec *d
     return (uint16_t)c->port;
 }
 
+static void add_target(struct world *w, struct world_client *wc, const char *to)
+{
+    const struct client_spec *spec = wc->roster->spec;
+    struct world_target *t = &wc->target[wc->targets++];
+    bool several;
+
+    t->server = &w->domain[roster_find(w->roster, to, &several) - w->roster->domain];
+    t->port = port_of(spec, t->server->roster->spec);
+    t->slot = t->server->connections;
+    if (!spec->stream)
+        t->server->connections += (uint32_t)spec->load.connections;
+}
+
 static void add_clients(struct world *w)
 {
     const struct roster *r = w->roster;
@@ -64,26 +77,27 @@ static void add_clients(struct world *w)
     w->load = xcalloc(r->clients, sizeof *w->load); /* at most; their addresses must not change */
     for (size_t i = 0; i < r->clients; i++) {
         struct world_client *wc = &w->client[i];
-        bool several;
+        const struct client_spec *spec = r->client[i].spec;
 
         wc->roster = &r->client[i];
         wc->load = load_on(w, wc->roster->on);
-        wc->server = &w->domain[roster_find(r, wc->roster->spec->to, &several) - r->domain];
-        wc->port = port_of(wc->roster->spec, wc->server->roster->spec);
-        wc->slot = wc->server->connections;
-        wc->server->connections += (uint32_t)wc->roster->spec->load.connections;
+        wc->target = xcalloc(1 + spec->also.count, sizeof *wc->target);
+        add_target(w, wc, spec->to);
+        for (size_t k = 0; k < spec->also.count; k++)
+            add_target(w, wc, *SPEC_AT(spec->also, char *, k));
     }
     for (size_t i = 0; i < w->loads; i++) {
         machine_init(&w->load[i].machine, w->load[i].on, &client_machine_ops, NULL);
         fleet_add(&w->fleet, &w->load[i].machine);
     }
-    for (size_t i = 0; i < r->clients; i++) {
-        struct machine *client = &w->client[i].load->machine;
-        struct machine *server = &w->client[i].server->host->machine;
+    for (size_t i = 0; i < r->clients; i++)
+        for (size_t k = 0; k < w->client[i].targets; k++) {
+            struct machine *client = &w->client[i].load->machine;
+            struct machine *server = &w->client[i].target[k].server->host->machine;
 
-        fleet_connect(client, server);
-        fleet_connect(server, client);
-    }
+            fleet_connect(client, server);
+            fleet_connect(server, client);
+        }
 }
 
 static sim_time up_date(const struct scenario *s)
@@ -121,9 +135,27 @@ struct world *world_new(const struct scenario *s, const struct roster *r, uint64
 
 /* ---- what lives on them ---------------------------------------------------------------------- */
 
+/* The other end of a stream runs beside the domain's programs. */
+static void build_stream(struct world_client *wc, sim_time start)
+{
+    struct world_domain *server = wc->target->server;
+    const struct world *w = server->host->world;
+    struct program_site site = {.guest = server->guest,
+                                .class = CLASS_NORMAL,
+                                .entity = wc->roster->name,
+                                .seed = w->seed,
+                                .replication = w->replication,
+                                .stack = server->stack};
+
+    wc->stream = stream_new(wc->load->host, wc->roster->spec->stream, &server->host->machine,
+                            server->stack->endpoint);
+    stream_serve(wc->stream, &site);
+    stream_start(wc->stream, start, w->from, w->until);
+}
+
 static void build_client(struct world_client *wc)
 {
-    struct world *w = wc->server->host->world;
+    struct world *w = wc->target->server->host->world;
     const struct client_spec *spec = wc->roster->spec;
     sim_time start = spec->start > w->up ? spec->start : w->up;
     struct rng rng;
@@ -131,10 +163,18 @@ static void build_client(struct world_client *wc)
     if (!wc->load->host)
         wc->load->host = client_host_new(&wc->load->machine);
     wc->client = client_new(wc->load->host, &spec->load, wc->roster->name, w->seed, w->replication);
-    client_target(wc->client, &wc->server->host->machine, wc->server->stack->endpoint, wc->port,
-                  wc->slot);
     rng_init(&rng, w->seed, w->replication, wc->roster->name, "start");
     start += (sim_time)rng_below(&rng, (uint64_t)spec->start_spread + 1);
+    if (spec->stream) { /* the client itself then does nothing, and has measured nothing */
+        build_stream(wc, start);
+        return;
+    }
+    for (size_t i = 0; i < wc->targets; i++) {
+        const struct world_target *t = &wc->target[i];
+
+        client_target(wc->client, &t->server->host->machine, t->server->stack->endpoint, t->port,
+                      t->slot);
+    }
     client_start(wc->client, start, w->from, w->until);
 }
 
@@ -226,6 +266,8 @@ void world_free(struct world *w)
     free(w->host);
     free(w->domain);
     free(w->load);
+    for (size_t i = 0; i < w->roster->clients; i++)
+        free(w->client[i].target);
     free(w->client);
     free(w);
 }

@@ -17,6 +17,7 @@
 #include "experiments/roster.h"
 #include "experiments/world_control.h"
 #include "sim/faults.h"
+#include "workloads/programs.h"
 
 struct world;
 struct world_host;
@@ -26,7 +27,12 @@ struct world_domain {
     struct world_host *host;
     struct domain *domain; /* NULL while the host is off */
     struct guest *guest;
-    struct stack *stack; /* NULL: no network */
+    struct stack *stack;     /* NULL: no network */
+    struct vbd *vbd;         /* NULL: no disk */
+    struct thread **program; /* the first of each */
+    size_t programs;
+    struct program_counts work; /* of programs that have ended with their host, all together */
+    uint64_t disk_bytes;        /* read and written in the measured time, likewise */
     struct vcpu_start *start;
     uint32_t connections; /* of all clients it serves */
 };
@@ -37,6 +43,7 @@ struct world_host {
     struct machine machine;
     struct host *host; /* NULL while it is off */
     struct host_net *net;
+    struct host_block *block;
     struct world_domain *domain; /* the first of its domains */
     struct meter meter;
     char **text; /* names that others keep */
@@ -54,13 +61,20 @@ struct world_load {
     struct client_host *host;
 };
 
+/* A server of a client. */
+struct world_target {
+    struct world_domain *server;
+    uint16_t port;
+    uint32_t slot; /* the client's first connection's number there */
+};
+
 struct world_client {
     const struct roster_client *roster;
     struct world_load *load;
     struct client *client;
-    struct world_domain *server;
-    uint16_t port;
-    uint32_t slot; /* its first connection's number at the server */
+    struct stream *stream; /* NULL: it sends requests */
+    struct world_target *target;
+    size_t targets;
 };
 
 struct world {

@@ -222,10 +222,13 @@ static void start_program(struct world_domain *wd, const struct program_spec *p,
                                 .replication = w->replication,
                                 .stack = wd->stack,
                                 .connections = wd->connections,
+                                .vbd = wd->vbd,
                                 .control = world_controller_site(w, (size_t)(wd - w->domain))};
     struct thread *t;
 
     t = program_start(program, p->run.data, &site);
+    wd->program = xrealloc(wd->program, (wd->programs + 1) * sizeof(struct thread *));
+    wd->program[wd->programs++] = t;
     for (size_t i = 0; i < p->events.count; i++)
         keep_wakes(wd->host,
                    wake_list_start(SPEC_AT(p->events, struct wake_spec, i), t, wd->host->wakes));
@@ -291,6 +294,46 @@ static void add_network(struct world_domain *wd)
     }
 }
 
+/* The host's disk comes with the first domain that has one. */
+static void add_disk(struct world_domain *wd)
+{
+    struct world_host *wh = wd->host;
+    const struct world *w = wh->world;
+    char *name;
+
+    if (!wd->roster->spec->disk)
+        return;
+    if (!wh->block) {
+        wh->block = host_block_new(wh->domain->guest, &wh->roster->spec->block);
+        host_block_measure(wh->block, w->from, w->until);
+    }
+    name = entity(wh, wd->roster->name);
+    wd->vbd =
+        host_block_add(wh->block, wd->guest, wd->roster->spec->disk, name, w->seed, w->replication);
+    free(name);
+}
+
+/* The host goes off: what its programs have done is noted, they are freed with their guests. */
+static void end_programs(struct world_domain *wd)
+{
+    for (size_t i = 0; i < wd->programs; i++) {
+        struct program_counts c = program_counts(wd->program[i]);
+
+        wd->work.served += c.served;
+        wd->work.jobs += c.jobs;
+        wd->work.job_time += c.job_time;
+        wd->work.bytes += c.bytes;
+        if (c.finished > wd->work.finished)
+            wd->work.finished = c.finished;
+    }
+    free(wd->program);
+    wd->program = NULL;
+    wd->programs = 0;
+    if (wd->vbd)
+        wd->disk_bytes += wd->vbd->counts.bytes_measured;
+    wd->vbd = NULL;
+}
+
 static void vary_costs(struct world_domain *wd)
 {
     const struct world *w = wd->host->world;
@@ -315,6 +358,7 @@ static void add_domain(struct world_domain *wd, sim_time boot)
         add_vcpu(wd);
     vary_costs(wd);
     add_network(wd);
+    add_disk(wd);
     for (size_t i = 0; i < spec->programs.count; i++)
         add_program(wd, domain_program(spec, i), i);
     arm_start(wd, boot);
@@ -364,6 +408,7 @@ void world_host_shutdown(struct world_host *wh)
             queue_cancel(&wh->machine.queue, &wd->start[k].timer);
         if (wd->guest)
             controller_close(wd->guest, wh->machine.queue.now);
+        end_programs(wd);
         free(wd->start);
         wd->start = NULL;
     }
@@ -375,6 +420,9 @@ void world_host_shutdown(struct world_host *wh)
     if (wh->net)
         host_net_free(wh->net);
     wh->net = NULL;
+    if (wh->block)
+        host_block_free(wh->block);
+    wh->block = NULL;
     host_free(wh->host);
     wh->host = NULL;
     for (size_t i = 0; i < wh->roster->domains; i++) {

@@ -17,7 +17,8 @@ enum { STREAMS_MAX = 64, FIRST_WINDOW = 1 };
 struct flow {
     struct stream *stream;
     uint32_t number;
-    struct socket *socket; /* in the guest */
+    uint16_t port;         /* in the guest */
+    struct socket *socket; /* there */
     struct thread *thread;
     struct tcp_sender sender;
     struct tcp_receiver receiver;
@@ -32,7 +33,8 @@ struct stream {
     struct client_host *host;
     struct stream_params params;
     struct machine *guest_machine;
-    struct stack *stack;
+    uint32_t guest_endpoint;
+    struct stack *stack; /* the guest's: its end alone looks there */
     struct flow *flow;
     uint32_t flows;
     sim_time start;
@@ -178,7 +180,7 @@ static void client_send(struct flow *f, sim_time now)
 
         p->kind = PACKET_DATA;
         p->id = tcp_send(&f->sender, now);
-        p->a = net_address(s->stack->endpoint, f->socket->port);
+        p->a = net_address(s->guest_endpoint, f->port);
         p->b = net_address(s->endpoint.number, f->number);
         p->bytes = chunk_bytes(s);
         packet_send(p);
@@ -261,47 +263,55 @@ static void release(struct client_endpoint *e)
     free(s);
 }
 
-static void init_flow(struct stream *s, uint32_t i, const struct program_site *site)
-{
-    struct flow *f = &s->flow[i];
-    struct guest *g = site->guest;
-    bool out = s->params.direction == STREAM_FROM_GUEST;
-
-    f->stream = s;
-    f->number = i;
-    f->told = window_chunks(s);
-    tcp_sender_init(&f->sender, FIRST_WINDOW, window_chunks(s), s->params.timeout);
-    timer_init(&f->timeout, client_timeout);
-    f->socket = socket_open(site->stack, (uint16_t)(s->params.port + i), 0);
-    f->socket->input = guest_input;
-    f->socket->input_data = f;
-    f->socket->limit = (int64_t)chunk_bytes(s) * (window_chunks(s) + 1);
-    f->thread = guest_add_thread(&g->vcpu[(site->vcpu + i) % g->domain->vcpu_count],
-                                 out ? &program_source : &program_sink, NULL, site->entity,
-                                 site->class, site->priority);
-    f->thread->user_data = f;
-    socket_attach(f->socket, f->thread);
-}
-
 struct stream *stream_new(struct client_host *ch, const struct stream_params *params,
-                          struct machine *guest_machine, const struct program_site *site)
+                          struct machine *guest_machine, uint32_t endpoint)
 {
     struct stream *s = xcalloc(1, sizeof *s);
 
-    BUG_ON(!site->stack || params->connections < 1 || params->connections > STREAMS_MAX);
+    BUG_ON(params->connections < 1 || params->connections > STREAMS_MAX);
     s->host = ch;
     s->params = *params;
     s->guest_machine = guest_machine;
-    s->stack = site->stack;
+    s->guest_endpoint = endpoint;
     s->flows = (uint32_t)params->connections;
     s->flow = xcalloc(s->flows, sizeof *s->flow);
     s->endpoint.arrival = arrival;
     s->endpoint.release = release;
     timer_init(&s->begin, begin);
     client_host_add(ch, &s->endpoint);
-    for (uint32_t i = 0; i < s->flows; i++)
-        init_flow(s, i, site);
+    for (uint32_t i = 0; i < s->flows; i++) {
+        struct flow *f = &s->flow[i];
+
+        f->stream = s;
+        f->number = i;
+        f->port = (uint16_t)(params->port + i);
+        f->told = window_chunks(s);
+        tcp_sender_init(&f->sender, FIRST_WINDOW, window_chunks(s), params->timeout);
+        timer_init(&f->timeout, client_timeout);
+    }
     return s;
+}
+
+void stream_serve(struct stream *s, const struct program_site *site)
+{
+    bool out = s->params.direction == STREAM_FROM_GUEST;
+    struct guest *g = site->guest;
+
+    BUG_ON(!site->stack);
+    s->stack = site->stack;
+    for (uint32_t i = 0; i < s->flows; i++) {
+        struct flow *f = &s->flow[i];
+
+        f->socket = socket_open(site->stack, f->port, 0);
+        f->socket->input = guest_input;
+        f->socket->input_data = f;
+        f->socket->limit = (int64_t)chunk_bytes(s) * (window_chunks(s) + 1);
+        f->thread = guest_add_thread(&g->vcpu[(site->vcpu + i) % g->domain->vcpu_count],
+                                     out ? &program_source : &program_sink, NULL, site->entity,
+                                     site->class, site->priority);
+        f->thread->user_data = f;
+        socket_attach(f->socket, f->thread);
+    }
 }
 
 void stream_start(struct stream *s, sim_time start, sim_time from, sim_time until)

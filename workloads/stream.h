@@ -3,13 +3,15 @@
  * Bulk TCP between a guest and a client machine, as iperf and netperf do it: one end sends as much
  * as its window lets it, the other reads and throws away.
  *
- *     struct stream *s = stream_new(client_host, &params, xen_machine, &site);
- *     stream_start(s, start, from, until);     before the guest's vCPUs start
+ *     struct stream *s = stream_new(client_host, &params, xen_machine, stack->endpoint);
+ *     stream_serve(s, &site);                  before the guest's vCPUs start
+ *     stream_start(s, start, from, until);
  *     stream_results(s)
  *
  * `site` says where the guest's end runs (workloads/programs.h); its stack must be there. The
  * guest's end is a thread for each connection, with all costs of the path; the client's end has
- * costs only as delays. Freed with the client machine, after the guest.
+ * costs only as delays. Freed with the client machine, after the guest. If the guest's host goes
+ * off, the transfer has ended.
  */
 #ifndef HVSIM_WORKLOADS_STREAM_H
 #define HVSIM_WORKLOADS_STREAM_H
@@ -40,7 +42,8 @@ struct stream;
 
 /* params is copied; at most 64 connections. */
 struct stream *stream_new(struct client_host *ch, const struct stream_params *params,
-                          struct machine *guest_machine, const struct program_site *site);
+                          struct machine *guest_machine, uint32_t endpoint);
+void stream_serve(struct stream *s, const struct program_site *site);
 void stream_start(struct stream *s, sim_time start, sim_time from, sim_time until);
 const struct stream_results *stream_results(struct stream *s);
 

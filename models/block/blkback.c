@@ -156,6 +156,12 @@ struct vbd *host_block_add(struct host_block *b, struct guest *guest,
     return v;
 }
 
+void host_block_measure(struct host_block *b, sim_time from, sim_time until)
+{
+    b->from = from;
+    b->until = until;
+}
+
 void host_block_free(struct host_block *b)
 {
     disk_release(&b->disk);

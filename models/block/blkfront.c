@@ -58,6 +58,8 @@ static void complete(struct vbd *v, struct block_request *r, sim_time now)
 {
     v->used--;
     r->completed = now;
+    if (now >= v->host->from && now < v->host->until)
+        v->counts.bytes_measured += r->bytes;
     if (r->write) {
         v->counts.writes++;
         v->counts.bytes_written += r->bytes;

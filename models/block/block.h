@@ -46,8 +46,9 @@ extern const struct param_table vbd_table;
 
 struct vbd_counts {
     uint64_t reads, writes, bytes_read, bytes_written; /* completed */
-    uint64_t events;                                   /* to dom0 */
-    uint64_t notifications;                            /* to the guest */
+    uint64_t bytes_measured; /* both, within the time of host_block_measure() */
+    uint64_t events;         /* to dom0 */
+    uint64_t notifications;  /* to the guest */
 };
 
 struct vbd {
@@ -80,6 +81,7 @@ struct host_block {
     uint32_t batch;
     struct vbd *vbds;
     uint32_t count;
+    sim_time from, until; /* measured */
 };
 
 /* params' distributions are the caller's and must live as long. */
@@ -87,6 +89,7 @@ struct host_block *host_block_new(struct guest *dom0, const struct block_params 
 struct vbd *host_block_add(struct host_block *b, struct guest *guest,
                            const struct vbd_params *params, const char *entity, uint64_t seed,
                            uint64_t replication);
+void host_block_measure(struct host_block *b, sim_time from, sim_time until);
 void host_block_free(struct host_block *b);
 
 /* Submit a request from a program: bytes, write, done and user are set. The request is the

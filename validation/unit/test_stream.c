@@ -162,7 +162,8 @@ static void build(bool exact, uint32_t pcpus, int direction, int64_t connections
     stack = world_guest(&w, 1);
     site.guest = w.guest[0];
     site.stack = stack;
-    stream = stream_new(w.client_host, &params, &w.xen, &site);
+    stream = stream_new(w.client_host, &params, &w.xen, stack->endpoint);
+    stream_serve(stream, &site);
 }
 
 /* Megabits of payload per second, from 0.5 s on. */
