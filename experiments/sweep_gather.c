@@ -9,7 +9,6 @@
 #include "experiments/sweep_results.h"
 #include "experiments/sweep_table.h"
 #include "sim/output.h"
-#include "sim/version.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -241,7 +240,7 @@ static void describe(struct gather *g)
     } rows[] = {{"title", g->index->title},
                 {"question", g->index->question},
                 {"scenario", g->index->scenario},
-                {"hvsim", hvsim_version}};
+                {"hvsim", g->results->store.version ? g->results->store.version : ""}};
     struct column *list = NULL;
     struct table *t;
     size_t n = 0;

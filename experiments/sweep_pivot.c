@@ -131,6 +131,24 @@ static size_t add_label(char ***list, size_t *count, const char *text)
     return i;
 }
 
+static double number_of(const char *text)
+{
+    return value_read(text).number;
+}
+
+/* Numbers in their order; points may come in another, with conditions. Few: no need for more. */
+static void sort_labels(char **list, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        char *moved = list[i];
+        size_t k = i;
+
+        for (; k && number_of(list[k - 1]) > number_of(moved); k--)
+            list[k] = list[k - 1];
+        list[k] = moved;
+    }
+}
+
 static void list_labels(struct making *m)
 {
     struct pivot *p = m->pivot;
@@ -140,6 +158,10 @@ static void list_labels(struct making *m)
         add_label(&p->col, &p->cols,
                   m->cols < 0 ? m->options->metric : level(m, m->chosen[i], (size_t)m->cols));
     }
+    if (p->row_axis->numeric)
+        sort_labels(p->row, p->rows);
+    if (p->col_axis && p->col_axis->numeric)
+        sort_labels(p->col, p->cols);
 }
 
 static size_t place_of(const struct making *m, size_t point)

@@ -76,19 +76,19 @@ static void put_data(const void *ctx, FILE *out)
             const struct pivot_cell *c = cell_at(d, step, line);
             bool given = c->there && interval_given(&c->figure);
 
+            if (d->heat) { /* a heat map has no gaps */
+                fprintf(out, "%zu %zu %s\n", line, step,
+                        c->there && !isnan(c->figure.estimate)
+                            ? number_format(c->figure.estimate, number)
+                            : "NaN");
+                continue;
+            }
             if (!c->there || isnan(c->figure.estimate))
                 continue;
-            if (d->heat)
-                fprintf(out, "%zu %zu ", line, step);
-            else
-                fprintf(out, "%s ", number_format(position(d, step), number));
+            fprintf(out, "%s ", number_format(position(d, step), number));
             fputs(number_format(c->figure.estimate, number), out);
-            if (!d->heat) {
-                fprintf(out, " %s",
-                        number_format(given ? c->figure.low : c->figure.estimate, number));
-                fprintf(out, " %s",
-                        number_format(given ? c->figure.high : c->figure.estimate, number));
-            }
+            fprintf(out, " %s", number_format(given ? c->figure.low : c->figure.estimate, number));
+            fprintf(out, " %s", number_format(given ? c->figure.high : c->figure.estimate, number));
             fputc('\n', out);
         }
     }
@@ -178,8 +178,8 @@ static void put_heat(const struct drawing *d, FILE *out)
     for (int picture = 0; picture < 2; picture++) {
         gnuplot_terminal(picture, d->base, out);
         fprintf(out,
-                "plot '%s.dat' using 1:2:3 with image, '' using 1:2:(sprintf('%%.3g', $3)) with "
-                "labels\nunset output\n",
+                "plot '%s.dat' using 1:2:3 with image, '' using 1:2:(valid(3) ? sprintf('%%.3g', "
+                "$3) : '') with labels\nunset output\n",
                 d->base);
     }
 }
@@ -243,14 +243,15 @@ static char *file_name(const char *name, const char *page)
 int pivot_plot(const struct pivot *p, enum pivot_picture kind, const char *dir, const char *name,
                bool quiet, struct errors *e)
 {
-    bool both = p->col_axis && p->row_axis->numeric && p->col_axis->numeric;
+    bool field = p->col_axis && p->rows > 1 && p->cols > 1;
+    bool both = field && p->row_axis->numeric && p->col_axis->numeric;
     size_t before = e->count;
 
     for (size_t i = 0; i < p->pages; i++) {
         char *base = file_name(name, p->page[i].name);
         struct drawing d = {.pivot = p, .page = &p->page[i], .base = base};
 
-        d.heat = p->col_axis && (kind == PICTURE_HEAT || (kind == PICTURE_AUTO && both));
+        d.heat = field && (kind == PICTURE_HEAT || (kind == PICTURE_AUTO && both));
         d.turned = !d.heat && p->col_axis && !p->row_axis->numeric && p->col_axis->numeric;
         gnuplot_picture(dir, base, put_data, put_script, &d, quiet, e);
         free(base);

@@ -181,18 +181,22 @@ static int killed_again(struct run *r, size_t task)
     return 1;
 }
 
-static void finish(struct run *r, size_t entry, enum entry_state state)
+/* False if it was finished before: replications that ran side by side come in late. */
+static bool finish(struct run *r, size_t entry, enum entry_state state)
 {
-    for (size_t i = 0; i < r->actives; i++)
-        if (r->active[i] == entry) {
-            memmove(&r->active[i], &r->active[i + 1], (--r->actives - i) * sizeof *r->active);
-            break;
-        }
+    size_t i = 0;
+
+    while (i < r->actives && r->active[i] != entry)
+        i++;
+    if (i == r->actives)
+        return false;
+    memmove(&r->active[i], &r->active[i + 1], (--r->actives - i) * sizeof *r->active);
     entry_drop(&r->store.entry[entry]);
     if (state == ENTRY_FAILED)
         r->out->failed++;
     else
         r->unsynced++;
+    return true;
 }
 
 static int save(struct run *r, size_t entry, uint32_t replication, const struct pool_result *result)
@@ -231,9 +235,8 @@ static int completed(void *ctx, const struct pool_result *result)
     if (save(r, entry, replication, result))
         return 1;
     v = judge(r, entry);
-    if (v.state == ENTRY_MORE)
+    if (v.state == ENTRY_MORE || !finish(r, entry, v.state))
         return 0;
-    finish(r, entry, v.state);
     rule = sweep_rule(r->sweep, r->store.entry[entry].point);
     return store_add_decision(&r->store, &r->store.entry[entry], &rule, r->e) ? 1 : 0;
 }

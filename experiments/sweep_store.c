@@ -21,7 +21,7 @@
 #define SUFFIX ".lines"
 #define FORMAT "1"
 
-enum { CHECK_TEXT = 16, FIELDS = 6, WAIT_MS = 50, WAITS = 20 };
+enum { CHECK_TEXT = 16, FIELDS = 6, WAIT_MS = 50, WAITS = 20, RELAX_BYTES = 16 << 20 };
 
 static uint64_t check_of(const char *line, size_t length)
 {
@@ -97,6 +97,7 @@ void store_free(struct store *s)
             munmap(s->mapping[i].data, s->mapping[i].size);
     if (s->lock >= 0)
         close(s->lock);
+    free(s->version);
     free(s->mapping);
     free(s->entry);
     free(s->slot);
@@ -258,20 +259,26 @@ static bool read_number(const struct field *f, int base, uint64_t *value)
     return true;
 }
 
-static int check_head(const struct field *field, int fields, const char *path, struct errors *e)
+/* All results are of one version of hvsim: of this one, if more are to be added. */
+static int check_head(struct store *s, const struct field *field, int fields, const char *path,
+                      struct errors *e)
 {
     if (fields < 3 || field[1].length != 1 || *field[1].text != *FORMAT)
         return error_add(e, EXIT_INPUT, "%s: not written by this version of hvsim", path);
-    if (strlen(hvsim_version) == field[2].length &&
-        !strncmp(field[2].text, hvsim_version, field[2].length))
+    if (!s->version)
+        s->version = s->own ? xstrdup(hvsim_version)
+                            : xasprintf("%.*s", (int)field[2].length, field[2].text);
+    if (strlen(s->version) == field[2].length &&
+        !strncmp(field[2].text, s->version, field[2].length))
         return 0;
     if (getenv("HVSIM_ANY_VERSION"))
         return 0;
     return error_add(
         e, EXIT_INPUT,
-        "%s: these results are of hvsim %.*s, and this is %s, which may compute others: "
-        "choose another directory (or set HVSIM_ANY_VERSION=1 to mix them)",
-        path, (int)field[2].length, field[2].text, hvsim_version);
+        "%s: these results are of hvsim %.*s, and %s %s, which may compute others: use "
+        "another directory (or set HVSIM_ANY_VERSION=1 to mix them)",
+        path, (int)field[2].length, field[2].text, s->own ? "this is" : "others here of",
+        s->version);
 }
 
 /* "\n" of a reason is a newline again; caller frees. */
@@ -319,19 +326,30 @@ static void take_line(struct store *s, const char *line, size_t length, bool fai
     }
 }
 
+void store_relax(struct store *s)
+{
+    for (size_t i = 0; i < s->mappings; i++)
+        if (s->mapping[i].size)
+            madvise(s->mapping[i].data, s->mapping[i].size, MADV_DONTNEED);
+}
+
 static int take_lines(struct store *s, const char *path, const char *data, size_t size,
                       bool failures, struct errors *e)
 {
-    const char *end = data + size, *newline;
+    const char *end = data + size, *newline, *relaxed = data;
 
     for (; data < end && (newline = memchr(data, '\n', (size_t)(end - data))); data = newline + 1) {
         struct field field[FIELDS];
 
+        if (data - relaxed > RELAX_BYTES) {
+            store_relax(s);
+            relaxed = data;
+        }
         if (*data != 'H') {
             take_line(s, data, (size_t)(newline - data), failures);
             continue;
         }
-        if (check_head(field, split(data, (size_t)(newline - data), field), path, e))
+        if (check_head(s, field, split(data, (size_t)(newline - data), field), path, e))
             return -1;
     }
     return 0;
@@ -383,13 +401,6 @@ int store_read(struct store *s, bool failures, struct errors *e)
     }
     free(name);
     return status;
-}
-
-void store_relax(struct store *s)
-{
-    for (size_t i = 0; i < s->mappings; i++)
-        if (s->mapping[i].size)
-            madvise(s->mapping[i].data, s->mapping[i].size, MADV_DONTNEED);
 }
 
 int store_kept(const struct entry *n, const struct figures *f, struct kept *item, uint32_t count,

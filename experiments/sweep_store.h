@@ -53,6 +53,7 @@ struct store {
     size_t mappings;
     struct line_file *own; /* NULL: only read */
     int lock;              /* -1: none */
+    char *version;         /* of hvsim, that results are of; NULL: none were read yet */
     size_t lines, damaged,
         strangers;  /* strangers: lines of points that are not wanted (any more) */
     double seconds; /* sum over lines */

@@ -242,6 +242,11 @@ START_TEST(other_versions_are_refused)
     fputs("H\t1\tsome other version\n", f);
     fclose(f);
     store_init(&s, dir, keys, 3);
+    ck_assert_int_eq(store_read(&s, true, &errors), 0); /* to look at them only */
+    ck_assert_str_eq(s.version, "some other version");
+    store_free(&s);
+    store_init(&s, dir, keys, 3);
+    ck_assert_int_eq(store_claim(&s, STORE_ALONE, "results.lines", &errors), 0);
     ck_assert_int_ne(store_read(&s, true, &errors), 0);
     ck_assert(strstr(errors.item[0].text, "some other version") != NULL);
     ck_assert_int_eq(errors_exit_code(&errors), EXIT_INPUT);
