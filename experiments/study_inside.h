@@ -18,16 +18,16 @@ struct world *study_world(const struct study *s, const struct variant *v, uint64
 int study_run_world(const struct study *s, const struct variant *v, struct world *w, sim_time end,
                     struct errors *e);
 
-/* In a child, once: a replication's world after its run, closed, for those who take from it what they
- * need; NULL with errors. */
+/* In a child, once: a replication's world after its run, closed, for those who take from it what
+ * they need; NULL with errors. */
 struct world *study_simulate(const struct study *s, const struct variant *v, uint64_t replication,
                              int64_t *reached, struct errors *e);
 
 /* In a child: build a variant's first world and bind it, to find what is wrong. */
 int study_rehearse(const struct study *s, const struct variant *v, struct errors *e);
 
-/* In a child, for a study that was not prepared there: load the platform of its only variant, unless
- * it is loaded, and take from it what the scenario leaves open. 0, or -1 with errors. */
+/* In a child, for a study that was not prepared there: load the platform of its only variant,
+ * unless it is loaded, and take from it what the scenario leaves open. 0, or -1 with errors. */
 int study_settle(struct study *s, struct errors *e);
 
 /* The one platform of all variants was loaded into this process. */

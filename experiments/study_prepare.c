@@ -90,7 +90,7 @@ static void resolve_hosts(struct variant *v, const int *cores, struct errors *e)
         char *pointer;
         const char *on = roster_machine(r, i, &pointer);
 
-        if (cores[i] >= 0 && i < r->hosts) {
+        if (i < r->hosts && cores[i] >= 0) {
             struct host_spec *h = scenario_host(v->scenario, r->host[i].spec_index);
 
             if (!h->pcpus)
