@@ -594,7 +594,8 @@ static void adjust(struct scheduler *s, struct domain *d, uint32_t old_weight, u
     (void)old_weight;
     (void)old_cap;
     for (uint32_t i = 0; i < d->vcpu_count; i++)
-        c2_set_weight(c, c2_vcpu(d->vcpu[i]), d->weight);
+        if (c2_vcpu(d->vcpu[i])->rq) /* else its domain was destroyed */
+            c2_set_weight(c, c2_vcpu(d->vcpu[i]), d->weight);
     c2_cap_set(c, d->sched, s->host->queue->now);
 }
 

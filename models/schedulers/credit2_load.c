@@ -508,5 +508,9 @@ void c2_pcpu_leave(struct scheduler *s, struct pcpu *p)
     }
     BUG_ON(!list_empty(&rq->vcpus));
     list_remove(&rq->link);
+    for_each_runq(other, c)
+    {
+        for_each_member(cv, other) if (cv->migrate_to == rq) cv->migrate_request = false;
+    }
     free(rq);
 }

@@ -12,6 +12,7 @@
  *
  * A scenario is its number: the same on every machine. A failure names the number and the date.
  */
+#include "models/hypervisor/operate.h"
 #include "models/schedulers/credit.h"
 #include "models/schedulers/credit2.h"
 #include "models/schedulers/null.h"
@@ -61,6 +62,12 @@ static void complain(const struct scene *s, const char *cond, const struct vcpu 
 
 /* ---- what every scheduler keeps ----------------------------------------------------------------
  */
+
+/* Its scheduler has let go of it. */
+static bool gone(const struct vcpu *v)
+{
+    return v->domain->destroyed && !timer_armed(&v->domain->operation);
+}
 
 /* Nothing is under way on this pCPU: what it does now is what its scheduler wants. */
 static bool settled(const struct pcpu *p)
@@ -306,9 +313,11 @@ static void check_credit2(struct scene *s)
     const struct credit2 *c = c2_data(s->world->pool->scheduler);
 
     for (uint32_t i = 0; i < h->vcpu_count; i++)
-        check_c2_vcpu(s, h->vcpu[i]);
+        if (!gone(h->vcpu[i]))
+            check_c2_vcpu(s, h->vcpu[i]);
     for (uint32_t i = 0; i < h->domain_count; i++)
-        check_c2_budget(s, h->domain[i]);
+        if (!gone(h->domain[i]->vcpu[0]))
+            check_c2_budget(s, h->domain[i]);
     for_each_runq(rq, c) check_c2_runq(s, rq);
 }
 
@@ -336,7 +345,8 @@ static void check_rtds(struct scene *s)
     const struct rtds *r = rt_data(s->world->pool->scheduler);
 
     for (uint32_t i = 0; i < h->vcpu_count; i++)
-        check_rt_vcpu(s, h->vcpu[i]);
+        if (!gone(h->vcpu[i]))
+            check_rt_vcpu(s, h->vcpu[i]);
     for (struct list *at = r->runq.next; at != &r->runq; at = at->next) {
         const struct rt_vcpu *rv = container_of(at, struct rt_vcpu, queue);
 
@@ -574,6 +584,8 @@ static sim_time act_at_random(struct world *w, struct vcpu *v, const void *arg, 
     static const uint32_t weights[] = {1, 64, 256, 512, 1024, 65535};
     cpumask m = some_cpus(s);
 
+    if (v->domain->destroyed)
+        return 0;
     switch (draw(s, 9)) {
     case 0:
         vcpu_pause(v);
@@ -610,7 +622,10 @@ static sim_time act_at_random(struct world *w, struct vcpu *v, const void *arg, 
         }
         break;
     default:
-        evtchn_send(&w->vcpu[v->index].channel, chance(s, 30));
+        if (chance(s, 20))
+            domain_destroy(v->domain);
+        else
+            evtchn_send(&w->vcpu[v->index].channel, chance(s, 30));
         break;
     }
     return now + span(s, 1, 10 * MS);
