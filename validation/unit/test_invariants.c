@@ -60,8 +60,7 @@ static void complain(const struct scene *s, const char *cond, const struct vcpu 
                  v ? (int)v->id : -1, (int)cpu);
 }
 
-/* ---- what every scheduler keeps ----------------------------------------------------------------
- */
+/* ---- what every scheduler keeps -------------------------------------------------------------- */
 
 /* Its scheduler has let go of it. */
 static bool gone(const struct vcpu *v)
@@ -115,8 +114,7 @@ static void check_times(struct scene *s)
     }
 }
 
-/* ---- Credit ------------------------------------------------------------------------------------
- */
+/* ---- Credit ---------------------------------------------------------------------------------- */
 
 static bool credit_queued_on(const struct credit_pcpu *cp, const struct credit_vcpu *wanted)
 {
@@ -213,8 +211,7 @@ static void check_credit(struct scene *s)
     }
 }
 
-/* ---- Credit2 -----------------------------------------------------------------------------------
- */
+/* ---- Credit2 --------------------------------------------------------------------------------- */
 
 static void check_c2_vcpu(const struct scene *s, const struct vcpu *v)
 {
@@ -321,8 +318,7 @@ static void check_credit2(struct scene *s)
     for_each_runq(rq, c) check_c2_runq(s, rq);
 }
 
-/* ---- RTDS --------------------------------------------------------------------------------------
- */
+/* ---- RTDS ------------------------------------------------------------------------------------ */
 
 static void check_rt_vcpu(const struct scene *s, const struct vcpu *v)
 {
@@ -369,8 +365,7 @@ static void check_rtds(struct scene *s)
         REQUIRE(s, container_of(at, struct rt_vcpu, queue)->budget <= 0, NULL, 0);
 }
 
-/* ---- null and ARINC653 --------------------------------------------------------------------------
- */
+/* ---- null and ARINC653 ----------------------------------------------------------------------- */
 
 static void check_null(struct scene *s)
 {
@@ -403,8 +398,7 @@ static void check_null(struct scene *s)
     }
 }
 
-/* ---- the observer ------------------------------------------------------------------------------
- */
+/* ---- the observer ---------------------------------------------------------------------------- */
 
 static void check_all(struct observer *o, struct host *h)
 {
@@ -463,8 +457,7 @@ static void see(struct observer *o, struct host *h, const struct observation *ob
     }
 }
 
-/* ---- random scenarios --------------------------------------------------------------------------
- */
+/* ---- random scenarios ------------------------------------------------------------------------ */
 
 static uint32_t draw(struct scene *s, uint32_t below)
 {
@@ -787,6 +780,72 @@ START_TEST(watching_changes_nothing)
 }
 END_TEST
 
+/* ---- between pools --------------------------------------------------------------------------- */
+
+static struct cpupool *pool_of(struct host *h, const char *scheduler, uint32_t first, uint32_t last)
+{
+    const struct sched_ops *ops = scheduler_by_name(scheduler);
+    void *params = ops->params ? xcalloc(1, ops->params->size) : NULL;
+    struct cpupool *pool;
+
+    if (params)
+        params_defaults(ops->params, params);
+    pool = host_add_pool(h, scheduler, ops, params, ops->params ? ops->params->size : 0);
+    free(params);
+    for (uint32_t c = first; c <= last; c++)
+        pool_add_pcpu(pool, &h->pcpu[c]);
+    return pool;
+}
+
+static sim_time ran(const struct domain *d)
+{
+    sim_time sum = 0;
+
+    for (uint32_t i = 0; i < d->vcpu_count; i++)
+        sum += vcpu_runstate_time(d->vcpu[i], RUNSTATE_RUNNING);
+    return sum;
+}
+
+/* A domain with two vCPUs goes from one pool to another and back, by each pair of schedulers, caps
+ * and all. It must run in both. */
+static void move_between(const char *from, const char *to)
+{
+    struct world *w = world_new(XEN_4_17, 4, 1, 0, 0);
+    struct cpupool *pool[2];
+    struct domain *d;
+    sim_time before = 0;
+
+    pool[0] = w->pool = pool_of(w->host, from, 0, 1);
+    pool[1] = pool_of(w->host, to, 2, 3);
+    host_settle(w->host);
+    d = world_domain(w, 512, 2);
+    world_start(w, world_vcpu(w, d, &program_hog, NULL), 1 * MS);
+    world_sleeper(w, d, 300 * US, 700 * US, 1 * MS);
+    domain_set(d, 512, 80);
+    for (int turn = 1; turn <= 4; turn++) {
+        world_run(w, turn * 50 * MS);
+        ck_assert_msg(!w->host->fault, "%s to %s: %s", from, to, w->host->fault);
+        ck_assert_msg(ran(d) - before > 25 * MS, "from %s to %s: ran for %" PRId64 " ns in turn %d",
+                      from, to, ran(d) - before, turn);
+        before = ran(d);
+        for (int i = 0; i < 2; i++)
+            ck_assert(cpumask_test(&d->pool->cpus, d->vcpu[i]->processor));
+        domain_move(d, pool[turn % 2]);
+    }
+    world_free(w);
+}
+
+START_TEST(domains_move_between_all_schedulers)
+{
+    static const char *const names[] = {"credit", "credit2", "rtds",       "null",
+                                        "rr",     "vslicer", "terriertail"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            move_between(names[i], names[k]);
+}
+END_TEST
+
 Suite *suite_invariants(void)
 {
     Suite *suite = suite_create("invariants");
@@ -795,6 +854,7 @@ Suite *suite_invariants(void)
 
     tcase_add_loop_test(fast, some_scenarios, 0, 10);
     tcase_add_test(fast, watching_changes_nothing);
+    tcase_add_test(fast, domains_move_between_all_schedulers);
     suite_add_tcase(suite, fast);
     tcase_add_loop_test(slow, some_scenarios, 10, 200);
     suite_add_tcase(suite, slow);
