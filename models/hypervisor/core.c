@@ -328,8 +328,8 @@ void core_turn_won(struct pcpu *p, sim_time now)
         p->current->burst_since = now;
     if (p->asked) {
         p->asked = false;
-        if (!timer_armed(&p->ipi))
-            queue_arm(p->host->queue, &p->ipi, now + p->host->costs.ipi);
+        if (!timer_armed(&p->ipi)) /* no deadline of the emulator's: it would end the turn first */
+            queue_arm_key(p->host->queue, &p->ipi, now + p->host->costs.ipi, RANK_EXTERNAL, p->id);
     }
     if (p->current)
         run_current(p, now);
