@@ -253,6 +253,22 @@ START_TEST(test_guest_waits)
 }
 END_TEST
 
+/* Every request that the client sent is answered, dropped at a bound that counts it, on a wire, or
+ * somewhere in the host. */
+static void ck_conserved(void)
+{
+    struct net_counts n = host_net_counts(w.net);
+    const struct client_counts *c = &client_results(client)->counts;
+    uint64_t dropped = n.drop_nic_rx + n.drop_nic_tx + n.drop_vif + n.drop_netfront +
+                       n.drop_socket + n.drop_address;
+    uint64_t on_wires = w.clients.counts.sent - w.xen.counts.received + w.xen.counts.sent -
+                        w.clients.counts.received;
+
+    ck_assert_uint_eq(c->retransmitted, 0);
+    ck_assert_uint_eq(c->sent, c->completed + client_outstanding(client));
+    ck_assert_uint_eq(client_outstanding(client), dropped + on_wires + n.held);
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static void count_events(struct observer *o, struct host *h, const struct observation *obs)
@@ -297,6 +313,79 @@ START_TEST(test_network_events)
 }
 END_TEST
 
+/* Interrupts in two seconds of 4000 requests/s each, under one kind of moderation. */
+static uint64_t interrupts_with(enum nic_moderation moderation, sim_time interval)
+{
+    world_init(&w, false, "credit", 2);
+    w.net_params.nic.moderation = moderation;
+    w.net_params.nic.interval = interval;
+    world_dom0(&w, 1);
+    server = world_guest(&w, 1);
+    world_program(server, w.guest[0], "rpc", "{\"threads\": 1}", 64);
+    client = world_client(&w, &params,
+                          "{\"loop\": \"open\", \"connections\": 64, \"depth\": 8, \"timeout\": "
+                          "\"never\", \"arrivals\": \"poisson(4000/s)\", \"demand\": \"1us\"}",
+                          "client", server, RPC_PORT);
+    run(2 * NS_PER_S);
+    ck_conserved();
+    ck_assert_uint_gt(client_results(client)->counts.completed, 7500);
+    return host_net_counts(w.net).interrupts;
+}
+
+START_TEST(test_moderation)
+{
+    uint64_t none = interrupts_with(MODERATION_NONE, 0), fixed;
+
+    ck_assert_uint_gt(none, 7000);
+    teardown();
+    fixed = interrupts_with(MODERATION_FIXED, NS_PER_MS);
+    ck_assert_uint_le(fixed, 2001); /* one a millisecond at most */
+    ck_assert_uint_gt(fixed, 1500);
+}
+END_TEST
+
+/* Held back by the NIC is no wait of dom0's. */
+START_TEST(test_moderation_is_told_apart)
+{
+    const struct breakdown *b;
+    sim_time nic = 0, dom0 = 0;
+
+    interrupts_with(MODERATION_FIXED, 2 * NS_PER_MS);
+    b = &client_results(client)->breakdown;
+    for (uint32_t i = 0; i < b->cells; i++) {
+        nic += b->cell[i].sum[PART_NIC];
+        dom0 += b->cell[i].sum[PART_DOM0_WAIT];
+    }
+    ck_assert_int_gt(nic / 8000, 800 * NS_PER_US); /* half the interval on average */
+    ck_assert_int_lt(nic / 8000, 1200 * NS_PER_US);
+    ck_assert_int_lt(dom0 / 8000, 10 * NS_PER_US);
+}
+END_TEST
+
+/* Four queues on four vCPUs: flows are spread, and each stays in order. */
+START_TEST(test_receive_queues)
+{
+    world_init(&w, false, "credit", 4);
+    w.net_params.nic.queues = 4;
+    world_dom0(&w, 4);
+    server = world_guest(&w, 1);
+    world_program(server, w.guest[0], "rpc", "{\"threads\": 1}", 64);
+    client = world_client(&w, &params,
+                          "{\"loop\": \"open\", \"connections\": 64, \"timeout\": \"never\", "
+                          "\"arrivals\": \"poisson(8000/s)\", \"demand\": \"1us\"}",
+                          "client", server, RPC_PORT);
+    run(NS_PER_S);
+    ck_conserved();
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct nic_queue *q = &w.net->nic->physical->queue[i];
+
+        ck_assert_ptr_eq(q->gv, &w.dom0->vcpu[i]);
+        ck_assert_int_gt(q->raised, NS_PER_S / 2);
+        ck_assert_int_gt(vcpu_runstate_time(q->gv->vcpu, RUNSTATE_RUNNING), NS_PER_MS);
+    }
+}
+END_TEST
+
 START_TEST(test_passthrough)
 {
     struct vcpu *dom0;
@@ -332,22 +421,6 @@ START_TEST(test_order_in_a_connection)
     ck_assert_uint_eq(seen.out_of_order, 0);
 }
 END_TEST
-
-/* Every request that the client sent is answered, dropped at a bound that counts it, on a wire, or
- * somewhere in the host. */
-static void ck_conserved(void)
-{
-    struct net_counts n = host_net_counts(w.net);
-    const struct client_counts *c = &client_results(client)->counts;
-    uint64_t dropped = n.drop_nic_rx + n.drop_nic_tx + n.drop_vif + n.drop_netfront +
-                       n.drop_socket + n.drop_address;
-    uint64_t on_wires = w.clients.counts.sent - w.xen.counts.received + w.xen.counts.sent -
-                        w.clients.counts.received;
-
-    ck_assert_uint_eq(c->retransmitted, 0);
-    ck_assert_uint_eq(c->sent, c->completed + client_outstanding(client));
-    ck_assert_uint_eq(client_outstanding(client), dropped + on_wires + n.held);
-}
 
 #define BURST                                                                                      \
     "{\"loop\": \"open\", \"connections\": 64, \"depth\": 8, \"timeout\": \"never\", "             \
@@ -790,6 +863,9 @@ Suite *suite_net_path(void)
         test_guest_waits,
         test_events_coalesce,
         test_network_events,
+        test_moderation,
+        test_moderation_is_told_apart,
+        test_receive_queues,
         test_passthrough,
         test_order_in_a_connection,
         test_conserved_in_overload,
