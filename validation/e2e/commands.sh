@@ -47,21 +47,27 @@ says workload_unknown 2 err 'hvsim workloads' workloads xyzzy
 says schema 0 out 'https://json-schema.org/draft/2020-12/schema' schema
 says validate_unknown 2 err 'did you mean "schedules"' validate schedule
 says validate_nowhere 2 err 'nowhere: No such file' validate schedules nowhere
-for command in $("$HVSIM" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
-    says "help_$command" 0 out "^Usage: hvsim $command" help "$command"
-    says "${command}_help" 0 out "^Usage: hvsim $command" "$command" --help
-done
+# Commands have one word or two.
+"$HVSIM" help | sed -n 's/^  \([a-z]*\( [a-z][a-z]*\)\{0,1\}\) .*/\1/p' | sed 's/ *$//' >names
+# shellcheck disable=SC2086 # words of a name are words of the command line
+while read -r command; do
+    name=$(echo "$command" | tr ' ' _)
+    says "help_$name" 0 out "^Usage: hvsim $command" help $command
+    says "${name}_help" 0 out "^Usage: hvsim $command" $command --help
+done <names
 says help_unknown 2 err 'did you mean "run"' help runn
 
 # Lines of help fit a terminal.
-for command in '' $("$HVSIM" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
-    # shellcheck disable=SC2086
-    if "$HVSIM" help $command | awk 'length($0) > 100 || / $/ { bad = 1 } END { exit bad }'; then
-        echo "ok commands/lines_${command:-all}"
+echo >>names # and the list of all
+# shellcheck disable=SC2086
+while read -r command; do
+    name=$(echo "${command:-all}" | tr ' ' _)
+    if "$HVSIM" help $command </dev/null | awk 'length($0) > 100 || / $/ { bad = 1 } END { exit bad }'; then
+        echo "ok commands/lines_$name"
     else
-        echo "FAIL commands/lines_${command:-all}: too long, or blanks at the end"
+        echo "FAIL commands/lines_$name: too long, or blanks at the end"
     fi
-done
+done <names
 
 # A full disk is an error.
 if [ -e /dev/full ]; then

@@ -76,10 +76,10 @@ near duration_suffices "$(column longer/clients.csv client latency_p99.9_low_ms)
 # ---- files ----------------------------------------------------------------------------------------
 
 for f in results.json scenario.json clients.csv hosts.csv groups.csv replications.csv breakdown.csv \
-    latency.hgrm intended.hgrm; do
+    distributions.csv latency.hgrm intended.hgrm; do
     holds "file_$f" -s "rpc/$f"
 done
-holds nothing_else "$(ls -A rpc | wc -l)" -eq 9
+holds nothing_else "$(ls -A rpc | wc -l)" -eq 10
 if grep -q '"status": "assumed"' rpc/results.json && grep -q '"status": "exact"' rpc/results.json &&
     grep -q '"status": "cited"' rpc/results.json && grep -q '"status": "given"' rpc/results.json; then
     ok statuses
