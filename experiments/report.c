@@ -28,6 +28,7 @@ static const struct content {
     {.prefix = "", .suffix = ".csv", .most = (size_t)4 << 20},
     {.prefix = "lateness-", .suffix = ".dat", .most = (size_t)4 << 20},
     {.prefix = "sweep", .suffix = ".jsonl", .most = SIZE_MAX, .head = true},
+    {.prefix = "scenario", .suffix = ".json", .most = (size_t)4 << 20},
     {.prefix = "", .suffix = ".hgrm", .most = (size_t)1 << 20},
 };
 

@@ -41,6 +41,10 @@ check-all    cmd:shellcheck     shellcheck
 check-all    cmd:valgrind       valgrind
 check-all    cmd:gnuplot        gnuplot-nox
 check-all    cmd:xenalyze       xen-utils-common
+check-all    cmd:chromium       chromium
+check-all    cmd:chromedriver   chromium-driver
+check-all    cmd:curl           curl
+check-all    cmd:jq             jq
 EOF
 }
 

@@ -116,7 +116,8 @@ hvsim.number = (x, digits = 4) => {
     return x.toFixed(decimalsOf(x, digits));
 };
 
-/* "59.4 ±2.1", as many digits as the interval supports; "59.4" when there is none. */
+/* "59.4 ±2.1", as many digits as the interval supports; "59.4 (57 to 65)" if the value is not in its
+ * middle; "59.4" when there is none. */
 hvsim.figure = (m) => {
     if (m.value === null || m.value === undefined) return "–";
     if (m.low === undefined || m.low === null) return hvsim.number(m.value);
@@ -124,6 +125,7 @@ hvsim.figure = (m) => {
     if (half === 0) return hvsim.number(m.value);
     const places = Math.min(decimalsOf(half, 2), decimalsOf(m.value, 4) || decimalsOf(half, 2));
     if (half * 10 ** places < 0.5) return m.value.toFixed(places);
+    if (Math.abs((m.high + m.low) / 2 - m.value) > 0.1 * half) return `${m.value.toFixed(places)} (${m.low.toFixed(places)} to ${m.high.toFixed(places)})`;
     return `${m.value.toFixed(places)} ±${half.toFixed(places)}`;
 };
 
@@ -152,8 +154,10 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", hvsim.reth
 
 /* Paper is white, and everything folded is unfolded on it. */
 {
-    let before;
+    let before, folded = [];
     addEventListener("beforeprint", () => {
+        folded = [...document.querySelectorAll("details:not(.data):not([open])")];
+        for (const d of folded) (d.fill && d.fill()), (d.open = true);
         before = document.documentElement.dataset.theme;
         document.documentElement.dataset.theme = "light";
         hvsim.retheme();
@@ -161,6 +165,7 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", hvsim.reth
     addEventListener("afterprint", () => {
         if (before) document.documentElement.dataset.theme = before;
         else delete document.documentElement.dataset.theme;
+        for (const d of folded) d.open = false;
         hvsim.retheme();
     });
 }

@@ -101,7 +101,7 @@ hvsim.xyChart = (label, x, xLabel, yLabel, curves, log) => {
     const least = Math.min(...curves.flatMap((c) => c.values.filter((v) => v > 0)));
     const data = [x, ...curves.map((c) => c.values.map((v) => (v === null || Number.isNaN(v) || (log.y && !(v > 0)) ? null : v)))];
     return hvsim.chart(label, () => ({
-        scales: { x: { time: false, distr: log.x ? 3 : 1 }, y: log.y ? { distr: 3 } : { range: (u, min, max) => [Math.min(0, min), max > 0 ? max * 1.05 : 1] } },
+        scales: { x: { time: false, distr: log.x ? 3 : 1, range: (u, min, max) => (min < max ? [min, max] : [min * 0.9, max * 1.1 + 1e-9]) }, y: log.y ? { distr: 3 } : { range: (u, min, max) => [Math.min(0, min), max > 0 ? max * 1.05 : 1] } },
         cursor: { drag: { x: true, y: false } },
         axes: [
             axis({ label: xLabel, ...(log.x ? { splits: (u) => logTicks(u.scales.x.min, u.scales.x.max), filter: (u, v) => v, values: (u, v) => v.map(String) } : {}) }),

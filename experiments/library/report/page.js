@@ -60,10 +60,10 @@
         `; a request demands ${choice(c.load.demand)} of CPU`);
 
     const loopWords = (l) => el("li", null, el("strong", null, `Control loop ${l.name}`),
-        `: a round every ${l.period}, setpoints valid for ${l.horizon}, ${plural(l.replicas.length, "kind")} of replicas (${l.replicas.map((r) => r.domain || `${r.count || 1} × ${r.on}`).join(", ")})`);
+        `: a round every ${l.period}, setpoints valid for ${l.horizon}, replicas: ${l.replicas.map((r) => r.domain || `${r.count || 1} × ${r.on}`).join(", ")}`);
 
     const inWords = (s) => el("ul", { class: "words" }, (s.hosts || []).map(hostWords), (s.clients || []).map(clientWords),
-        (s.loops || s.control || []).map(loopWords),
+        (s.control || []).map(loopWords),
         (s.actions || []).length > 0 && el("li", null, `${plural(s.actions.length, "action")} at run time, the first at ${s.actions[0].at}`),
         el("li", null, el("strong", null, "Measured"), `: ${s.duration} after ${s.warmup} of warm-up, in ${plural(s.replications, "replication")} with independent random numbers (seed ${s.seed})`));
 
@@ -220,7 +220,10 @@
             text: `${number(value(i, s, "cpu_share"), 3)} %${s.members > 1 ? `, fairness ${number(value(i, s, "fairness"), 4)}` : ""}`,
         })));
         return [el("p", null, "Time of all vCPUs of an entry, in % of one CPU: running, waiting for a pCPU after waking up, and waiting after having lost it. Fairness is Jain's index of the CPU time of its domains: 1 if all got the same."),
-            hvsim.bars("CPU time and waits", "%", rows), el("p", { class: "note" }, "The tables under “Figures” hold the same numbers with their intervals.")];
+            hvsim.bars("CPU time and waits", "%", rows),
+            details("The same as a table", () => table("Time in % of one CPU", ["", "CPU", "wake wait", "preempt wait", "fairness"],
+                groups.flatMap((s) => variants.map((v, i) => [variants.length > 1 ? `${s.name}, ${v.label}` : s.name,
+                    ...["cpu_share", "wake_wait", "preempt_wait", "fairness"].map((m) => linked(set, i, v.subjects.find(same(s)), m))]))))];
     };
 
     /* ---- control loops -------------------------------------------------------------------------- */
@@ -294,7 +297,7 @@
             draw("");
             return [el("p", null, "Given: by the scenario. Exact: as in Xen's code or a standard. Cited: from a publication. Calibrated: fitted to measurements. Assumed: a reasonable guess."),
                 hvsim.select("status:", [["", "all"], ...Object.keys(count).map((s) => [s, s])], "", draw), box];
-        });
+        }, { class: "data rests" });
     };
 
     const metricTables = (set, results) => variantsOf(results).map((v, i) => details(`All figures${v.label ? `: ${v.label}` : ""}`, () =>
@@ -311,7 +314,7 @@
             a.click();
             setTimeout(() => URL.revokeObjectURL(a.href), 1000);
         };
-        return table(`Files of ${hvsim.index.sets[set].dir}`, ["file", "size", ""], hvsim.index.sets[set].files.map((f) => [f.name, hvsim.bytesText(f.size), f.here ? el("button", { type: "button", click: () => save(f) }, "save") : "not in this page"]));
+        return table(`Files of ${hvsim.index.sets[set].dir}`, ["file", "size", ""], hvsim.index.sets[set].files.map((f) => [f.name, hvsim.bytesText(f.size), f.here && !/\.jsonl$/.test(f.name) ? el("button", { type: "button", click: () => save(f) }, "save") : "not in this page"]));
     };
 
     const dataSection = (set, results) => [results && restsOn(results), results && metricTables(set, results), filesTable(set)];
@@ -402,7 +405,6 @@
     addEventListener("hashchange", arrive);
     /* the same link again */
     document.addEventListener("click", (e) => e.target.closest && e.target.closest('a[href^="#"]') && setTimeout(arrive));
-    addEventListener("beforeprint", () => document.querySelectorAll("details:not(.data)").forEach((d) => (d.open = true)));
     arrive();
     document.documentElement.dataset.ready = "yes";
 }

@@ -12,8 +12,9 @@ hvsim.sweep = (set) => {
     for (const a of axes) if (a.values.every((v) => v !== "" && !isNaN(v))) a.values.sort((x, y) => x - y);
     const columns = results.head.slice(results.head.indexOf("subject") + 1).filter((c) => !/_(low|high)(_|$)/.test(c));
     const subjects = [...new Set(results.map((r) => `${r.kind} ${r.subject}`))];
+    const liked = ["latency_p99_ms", "latency_p99.9_ms", "latency_mean_ms"].find((c) => columns.includes(c)) || columns[0];
     const varied = axes.filter((a) => a.values.length > 1);
-    const state = { subject: subjects[0], metric: columns[0], rows: (varied[0] || axes[0] || {}).name, columns: (varied[1] || {}).name || "", held: {} };
+    const state = { subject: subjects[0], metric: liked, rows: (varied[0] || axes[0] || {}).name, columns: (varied[1] || {}).name || "", held: {} };
     const box = el("div");
 
     const lowName = (metric, what) => {
@@ -58,7 +59,7 @@ hvsim.sweep = (set) => {
         const names = axes.map((a) => [a.name, a.name]);
         const change = (what) => (v) => ((state[what] = v), draw());
         box.replaceChildren(
-            el("div", { class: "tl-tools" },
+            el("div", { class: "tools" },
                 hvsim.select("of:", subjects.map((s) => [s, s]), state.subject, change("subject")),
                 hvsim.select("metric:", available().map((c) => [c, c]), state.metric, change("metric")),
                 hvsim.select("down:", names, state.rows, change("rows")),
@@ -70,8 +71,9 @@ hvsim.sweep = (set) => {
     draw();
 
     const failed = points.filter((p) => p.status === "failed");
-    const pointTable = () => hvsim.table(`Points of the sweep`, [...points.head.filter((h) => h !== "alone")],
-        points.map((p) => [el("span", { id: `p-${set}-${p.point}` }, p.point), ...points.head.slice(1).filter((h) => h !== "alone").map((h) => p[h])]));
+    const names = points.head.filter((h) => h !== "alone" && h !== "point");
+    const pointTable = () => hvsim.table(`Points of the sweep, and the commands that run them alone`, ["point", ...names, "alone"],
+        points.map((p) => [el("span", { id: `p-${set}-${p.point}` }, p.point), ...names.map((h) => p[h]), el("code", null, p.alone)]));
     return {
         head, points,
         elements: [

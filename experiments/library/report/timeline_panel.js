@@ -26,7 +26,7 @@ class Timeline {
         this.helpId = `tl-help-${++timelines}`;
         this.build();
         hvsim.timelines.push(this);
-        hvsim.themed.push(() => this.panes.length && (this.showLegend(), this.redraw()));
+        hvsim.themed.push(() => this.panes.length && (this.showLegend(), this.draw()));
     }
 
     /* ---- building ---------------------------------------------------------------------------- */
@@ -164,14 +164,16 @@ class Timeline {
 
     redraw() {
         if (this.frame) return;
-        this.frame = requestAnimationFrame(() => {
-            const begun = performance.now();
-            this.frame = 0;
-            for (const p of this.panes) p.draw();
-            this.drawOverview();
-            this.frames.push(performance.now() - begun);
-            if (this.frames.length > 240) this.frames.shift();
-        });
+        this.frame = requestAnimationFrame(() => this.draw());
+    }
+
+    draw() {
+        const begun = performance.now();
+        this.frame = 0;
+        for (const p of this.panes) p.draw();
+        this.drawOverview();
+        this.frames.push(performance.now() - begun); /* how long it took, ms */
+        if (this.frames.length > 240) this.frames.shift();
     }
 
     drawOverview() {
