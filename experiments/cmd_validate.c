@@ -4,6 +4,8 @@
 #include "experiments/datadir.h"
 #include "experiments/validate_replication.h"
 #include "experiments/validate_schedules.h"
+#include "experiments/validate_testbed.h"
+#include "experiments/validate_xentrace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +32,23 @@ static enum exit_code replication(const char *dir, const struct validate_options
     return validate_replication(dir, o->quiet, stdout, e);
 }
 
+static enum exit_code testbed(const char *dir, const struct validate_options *o, struct errors *e)
+{
+    return validate_testbed(dir, o->quiet, stdout, e);
+}
+
+static enum exit_code xentrace(const char *dir, const struct validate_options *o, struct errors *e)
+{
+    return validate_xentrace(dir, o->quiet, stdout, e);
+}
+
 static const struct validation validations[] = {
     {"schedules", "reference schedules of Xen's own code, row by row", "xen/schedules", schedules},
+    {"xentrace", "captured runs of real Xen, decision by decision and simulated", "xen/captures",
+     xentrace},
     {"replication", "replicated controllers: closed forms, published figures, captured runs",
      "xen/replication", replication},
+    {"testbed", "published figures of the TerrierTail testbed", "papers/terriertail", testbed},
 };
 enum { VALIDATIONS = sizeof validations / sizeof *validations };
 
@@ -116,6 +131,10 @@ const struct command command_validate = {
         "WHAT is one of:\n"
         "schedules: every NAME.json with NAME.csv[.gz] in DIR is simulated, and every row and "
         "column compared with the schedule of Xen's own code.\n"
+        "xentrace: every NAME.json with NAME.xentrace[.gz], NAME.rtt or NAME.csv[.gz] in DIR and "
+        "below it: its trace is followed one step ahead, each of Xen's decisions held against the "
+        "model's; and the same scenario is simulated 50 times with other phases, and shares, run "
+        "lengths, waits and round trips are compared.\n"
         "replication: closed forms and published figures; and every NAME.json with replicas and "
         "NAME.csv[.gz] in DIR and below it is simulated 100 times with other phases, and its "
         "delays, lateness and lift are held against the simulations' central 95 %.\n\n"

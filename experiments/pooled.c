@@ -81,3 +81,21 @@ double pooled_figure_without(struct pooled *p, size_t part, double q)
     restore(&p->all, &p->part[part]);
     return figure;
 }
+
+double pooled_figure_of(const struct pooled *p, size_t part, double q)
+{
+    const struct pooled_part *one = &p->part[part];
+    double rank = q * (double)one->count + 0.5, below = 0;
+
+    if (!one->count)
+        return NAN;
+    for (uint32_t i = 0; i < one->cells; i++) {
+        double low = (double)histogram_lowest(&p->all, one->cell[i].bucket);
+        double high = (double)histogram_highest(&p->all, one->cell[i].bucket);
+
+        if (below + one->cell[i].count >= rank || i + 1 == one->cells)
+            return low + (high - low) * fmin(1, (rank - below) / one->cell[i].count);
+        below += one->cell[i].count;
+    }
+    return NAN;
+}

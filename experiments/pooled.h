@@ -35,6 +35,8 @@ void pooled_add(struct pooled *p, const struct histogram *h);
 /* A quantile or (q < 0) the mean, in ns, of all parts, or of all but one. NAN without
  * observations. */
 double pooled_figure(const struct pooled *p, double q);
+/* The same of one part alone. */
+double pooled_figure_of(const struct pooled *p, size_t part, double q);
 double pooled_figure_without(struct pooled *p, size_t part, double q);
 
 #endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * hvsim validate testbed DIR: every published point of the TerrierTail testbed that the CSV files
+ * of DIR hold (columns are found by name, blanks are skipped), simulated as its authors measured
+ * it: many runs of the same length, each giving one value of the same statistic.
+ *
+ * A point holds if it lies inside the central 95 % of the simulated values. The relative error of
+ * their median is shown beside it, and all misses stay visible.
+ */
+#ifndef HVSIM_EXPERIMENTS_VALIDATE_TESTBED_H
+#define HVSIM_EXPERIMENTS_VALIDATE_TESTBED_H
+
+#include "sim/error.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum exit_code validate_testbed(const char *dir, bool quiet, FILE *out, struct errors *e);
+
+#endif
