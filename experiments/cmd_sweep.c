@@ -2,7 +2,9 @@
 /* hvsim sweep plan, run: one scenario at many points. */
 #include "experiments/commands.h"
 #include "experiments/sweep_plan.h"
+#include "experiments/sweep_results.h"
 #include "experiments/sweep_run.h"
+#include "experiments/sweep_slurm.h"
 #include "models/schedulers/plugin.h"
 
 #include <stdlib.h>
@@ -76,11 +78,15 @@ const struct command command_sweep_plan = {
  */
 
 struct run_command {
-    char *out, *shard;
-    int jobs;
+    char *out, *shard, *partition;
+    int jobs, engine, array_limit, tasks, attempts;
+    int64_t poll;
     bool keep_failed, quiet;
-    struct param_list plugin;
+    struct param_list plugin, sbatch;
 };
+
+enum { ENGINE_LOCAL, ENGINE_SLURM };
+static const char *const engines[] = {"local", "slurm", NULL};
 
 static const struct command_option run_rows[] = {
     {.param = {PARAM("out", STRING, struct run_command, out),
@@ -94,6 +100,32 @@ static const struct command_option run_rows[] = {
     {.param = {PARAM("shard", STRING, struct run_command, shard),
                .meaning = "Only share I of N (1/N to N/N), beside others that compute theirs."},
      .value = "I/N"},
+    {.param = {PARAM("engine", ENUM, struct run_command, engine), .def = "local", .names = engines,
+               .meaning = "slurm: as a job array on this cluster; waits for it and gathers."},
+     .letter = 'e',
+     .value = "local|slurm"},
+    {.param = {PARAM("partition", STRING, struct run_command, partition),
+               .meaning = "Slurm: partition."},
+     .letter = 'p',
+     .value = "NAME"},
+    {.param = {PARAM("tasks", INTEGER, struct run_command, tasks), .def = "auto", .min = "1",
+               .max = "100000", .word = "auto", .word_value = 0,
+               .meaning = "Slurm: tasks of the array; auto: one for each point, at most 100."},
+     .value = "N"},
+    {.param = {PARAM("array-limit", INTEGER, struct run_command, array_limit), .def = "none",
+               .min = "1", .max = "100000", .word = "none", .word_value = 0,
+               .meaning = "Slurm: tasks that run at a time."},
+     .value = "N"},
+    {.param = {PARAM("sbatch", LIST, struct run_command, sbatch),
+               .meaning = "Slurm: a further option of sbatch, such as --time=60; may be repeated."},
+     .value = "OPTION"},
+    {.param = {PARAM("attempts", INTEGER, struct run_command, attempts), .def = "3", .min = "1",
+               .max = "1000",
+               .meaning = "Slurm: submissions that bring nothing before it gives up."},
+     .value = "N"},
+    {.param = {PARAM("poll", DURATION, struct run_command, poll), .def = "5s", .min = "100ms",
+               .max = "1h", .meaning = "Slurm: time between two looks at the queue."},
+     .value = "TIME"},
     {.param = {PARAM("keep-failed", BOOLEAN, struct run_command, keep_failed),
                .meaning = "Do not try again what failed before."}},
     {.param = {PARAM("quiet", BOOLEAN, struct run_command, quiet),
@@ -118,7 +150,9 @@ static void print_outcome(const struct sweep_outcome *r, const char *dir)
         printf(" (%zu before)", r->before);
     if (r->failed)
         printf(", %zu failed", r->failed);
-    if (r->replications)
+    if (r->replications && !r->jobs)
+        printf("; %zu replications in %.1f s", r->replications, r->elapsed);
+    else if (r->replications)
         printf("; %zu replications in %.1f s, %.1f%% of %u workers' time in simulation",
                r->replications, r->elapsed, 100 * r->simulated / (r->elapsed * r->jobs), r->jobs);
     printf(".\n");
@@ -130,6 +164,45 @@ static void print_outcome(const struct sweep_outcome *r, const char *dir)
         printf("`hvsim sweep gather %s` makes tables of them.\n", dir);
 }
 
+/* On a cluster the tables come with it. */
+static int run_slurm(const struct run_command *c, const struct sweep *s,
+                     const struct sweep_options *run, struct sweep_outcome *result,
+                     struct errors *e)
+{
+    struct slurm_options slurm = {.partition = c->partition,
+                                  .array_limit = c->array_limit,
+                                  .tasks = c->tasks,
+                                  .attempts = c->attempts,
+                                  .poll_ms = (int)(c->poll / 1000000),
+                                  .sbatch = &c->sbatch,
+                                  .plugin = &c->plugin};
+    struct gather_counts n;
+    struct sweep_results r = {0};
+    int status = sweep_slurm(s, run, &slurm, result, e);
+
+    if (status || result->interrupted)
+        return status;
+    status = sweep_results_open(&r, c->out, e);
+    if (!status)
+        status = sweep_gather(&r, &n, e);
+    sweep_results_free(&r);
+    return status;
+}
+
+static int check_run(const struct run_command *c, struct sweep_options *run, struct errors *e)
+{
+    size_t before = e->count;
+
+    if (!c->out)
+        error_add(e, EXIT_INPUT, "hvsim sweep run: --out is missing: a directory for the results");
+    if (c->shard)
+        sweep_shard_read(c->shard, &run->shard, &run->shards, e);
+    if (c->shard && c->engine == ENGINE_SLURM)
+        error_add(e, EXIT_INPUT,
+                  "hvsim sweep run: --engine slurm makes the shares itself: leave out --shard");
+    return e->count > before ? -1 : 0;
+}
+
 static enum exit_code run(const void *options, const struct operands *o, struct errors *e)
 {
     const struct run_command *c = options;
@@ -139,14 +212,13 @@ static enum exit_code run(const void *options, const struct operands *o, struct 
     enum exit_code code = EXIT_INPUT;
     struct sweep s = {0};
 
-    if (!c->out)
-        error_add(e, EXIT_INPUT, "hvsim sweep run: --out is missing: a directory for the results");
-    if (c->shard)
-        sweep_shard_read(c->shard, &run.shard, &run.shards, e);
-    if (!load_plugins(&c->plugin, e) && !sweep_open(&s, o->text[0], e) && !e->count &&
-        !sweep_run(&s, &run, &result, e)) {
+    if (!check_run(c, &run, e) && !load_plugins(&c->plugin, e) && !sweep_open(&s, o->text[0], e) &&
+        !(c->engine == ENGINE_SLURM ? run_slurm(c, &s, &run, &result, e)
+                                    : sweep_run(&s, &run, &result, e))) {
         print_outcome(&result, c->out);
-        code = result.interrupted ? EXIT_INTERRUPTED : result.failed ? EXIT_INTERNAL : EXIT_OK;
+        code = result.interrupted                                             ? EXIT_INTERRUPTED
+               : result.failed || result.done + result.failed < result.points ? EXIT_INTERNAL
+                                                                              : EXIT_OK;
     }
     free(result.failures);
     sweep_free(&s);

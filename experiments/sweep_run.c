@@ -55,11 +55,14 @@ struct run {
     struct errors *e;
 };
 
+static bool in_share(const struct entry *n, uint32_t shard, uint32_t shards)
+{
+    return !shards || n->point % shards == shard - 1;
+}
+
 static bool mine(const struct run *r, size_t entry)
 {
-    const struct sweep_options *o = r->options;
-
-    return !o->shards || r->store.entry[entry].point % o->shards == o->shard - 1;
+    return in_share(&r->store.entry[entry], r->options->shard, r->options->shards);
 }
 
 static struct entry_verdict judge(struct run *r, size_t entry)
@@ -309,29 +312,32 @@ static void count_points(struct run *r)
     r->out->done = r->out->before;
 }
 
-static void list_failures(struct run *r)
+char *sweep_failures(const struct sweep *s, struct store *store, uint32_t shard, uint32_t shards)
 {
     size_t size;
-    FILE *out = open_memstream(&r->out->failures, &size);
+    char *text;
+    FILE *out = open_memstream(&text, &size);
 
-    for (size_t i = 0; i < r->store.entries; i++) {
-        const struct entry *n = &r->store.entry[i];
+    for (size_t i = 0; i < store->entries; i++) {
+        struct entry *n = &store->entry[i];
+        struct entry_rule rule = sweep_rule(s, n->point);
         struct entry_verdict v;
         char *name, *rerun;
 
-        if (!mine(r, i) || entry_failure(n) < 0)
+        if (!in_share(n, shard, shards) || entry_failure(n) < 0)
             continue;
-        v = judge(r, i);
+        v = entry_judge(n, &rule);
         if (v.state != ENTRY_FAILED)
             continue;
-        name = sweep_point_name(r->sweep, n->point);
-        rerun = sweep_rerun(r->sweep, n->point, v.n + 1);
+        name = sweep_point_name(s, n->point);
+        rerun = sweep_rerun(s, n->point, v.n + 1);
         fprintf(out, "point %zu (%s), replication %u: %s\n    alone: %s\n", n->point, name, v.n,
                 entry_reason(n), rerun);
         free(name);
         free(rerun);
     }
     fclose(out);
+    return text;
 }
 
 static int claim(struct run *r)
@@ -397,7 +403,7 @@ int sweep_run(const struct sweep *s, const struct sweep_options *o, struct sweep
         count_points(&r);
         if (out->done + out->failed < out->points)
             status = simulate(&r);
-        list_failures(&r);
+        out->failures = sweep_failures(s, &r.store, o->shard, o->shards);
     }
     store_free(&r.store);
     return status;

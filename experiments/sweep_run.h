@@ -23,7 +23,7 @@ struct sweep_outcome {
     size_t damaged;              /* stored lines that could not be read */
     size_t replications;         /* computed this time */
     double elapsed, simulated;   /* s of wall time: in all, and in simulation, by all workers */
-    unsigned jobs;
+    unsigned jobs;               /* 0: on a cluster */
     bool interrupted;
     char *failures; /* a line for each failed point: number, reason, how to run it alone; owned */
 };
@@ -31,6 +31,11 @@ struct sweep_outcome {
 /* 0, or -1 with errors. */
 int sweep_run(const struct sweep *s, const struct sweep_options *o, struct sweep_outcome *out,
               struct errors *e);
+
+/* A line for each point of a share that failed, and one that tells how to run it alone; caller
+ * frees. */
+struct store;
+char *sweep_failures(const struct sweep *s, struct store *store, uint32_t shard, uint32_t shards);
 
 /* "3/8". 0, or -1 with an error. */
 int sweep_shard_read(const char *text, uint32_t *shard, uint32_t *shards, struct errors *e);

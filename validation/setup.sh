@@ -41,6 +41,10 @@ check-all    cmd:shellcheck     shellcheck
 check-all    cmd:valgrind       valgrind
 check-all    cmd:gnuplot        gnuplot-nox
 check-all    cmd:xenalyze       xen-utils-common
+check-all    cmd:slurmctld      slurmctld
+check-all    cmd:slurmd         slurmd
+check-all    cmd:sbatch         slurm-client
+check-all    cmd:munged         munge
 check-all    cmd:chromium       chromium
 check-all    cmd:chromedriver   chromium-driver
 check-all    cmd:curl           curl
@@ -54,7 +58,7 @@ met() {
     libc) test -e /usr/include/stdlib.h ;;
     clang-rt) command -v clang >/dev/null &&
         test -e "$(clang -print-file-name=libclang_rt.fuzzer-x86_64.a)" ;;
-    cmd:*) command -v "${1#cmd:}" >/dev/null ;;
+    cmd:*) PATH=$PATH:/usr/sbin:/sbin command -v "${1#cmd:}" >/dev/null ;;
     pc:*) pkg-config --exists "$(echo "${1#pc:}" | sed 's/>=/ >= /')" 2>/dev/null ;;
     esac
 }

@@ -28,6 +28,7 @@ status() { # WANTED COMMAND...
 }
 says() { grep -q -- "$1" "${2:-$TMP/out}" || { echo "no \"$1\" in: $(head -n 3 "${2:-$TMP/out}")"; return 1; }; }
 sweep() { "$HVSIM" sweep run "$@" --quiet; }
+sweep_behind() { exec "$HVSIM" sweep run "$@" --quiet; } # to be called with &: $! is hvsim itself
 tables() { # DIR: the checksum of all tables
     "$HVSIM" sweep gather "$1" >/dev/null && (cd "$1" && cat points.csv results.csv replications.csv sweep.sqlite | cksum)
 }
@@ -100,7 +101,7 @@ kill_the_run() { # DIR SWEEP ARGUMENT...
     local dir=$1 file=$2 pid tries
     shift 2
     for ((tries = 0; tries < 60; tries++)); do
-        sweep "$file" --out "$dir" "$@" >/dev/null 2>"$TMP/err" &
+        sweep_behind "$file" --out "$dir" "$@" >/dev/null 2>"$TMP/err" &
         pid=$!
         pause $((100 + tries * 30))
         kill -9 "$pid" 2>/dev/null || { wait "$pid" && return 0; head -n 1 "$TMP/err" && return 1; }
@@ -115,7 +116,7 @@ check "sweep run killed gives the same bytes" same_tables "$TMP/whole" "$TMP/kil
 # until the next call.
 kill_workers() { # DIR SIGNAL
     local pid worker
-    sweep "$TMP/a.json" --out "$1" --jobs 2 >/dev/null 2>&1 &
+    sweep_behind "$TMP/a.json" --out "$1" --jobs 2 >/dev/null 2>&1 &
     pid=$!
     while kill -0 "$pid" 2>/dev/null; do
         pause 100
@@ -141,7 +142,7 @@ check "sweep run repaired gives the same bytes" same_tables "$TMP/whole" "$TMP/t
 # Ctrl-C.
 interrupted() {
     local pid got=0
-    sweep "$TMP/a.json" --out "$TMP/int" --jobs 1 >"$TMP/out" 2>&1 &
+    sweep_behind "$TMP/a.json" --out "$TMP/int" --jobs 1 >"$TMP/out" 2>&1 &
     pid=$!
     while [ "$(wc -l 2>/dev/null <"$TMP/int/results.lines" || echo 0)" -lt 3 ] && kill -0 "$pid"; do sleep 0.02; done
     kill -INT "$pid"
@@ -157,7 +158,7 @@ check "sweep run interrupted gives the same bytes" eval 'sweep "$TMP/a.json" --o
 write_sweep "$TMP/long.json" "1, 2, 3" ', "replications": 40'
 locked() {
     local pid status=0
-    sweep "$TMP/long.json" --out "$TMP/locked" --jobs 1 >/dev/null 2>&1 &
+    sweep_behind "$TMP/long.json" --out "$TMP/locked" --jobs 1 >/dev/null 2>&1 &
     pid=$!
     while [ ! -s "$TMP/locked/results.lines" ] && kill -0 "$pid"; do sleep 0.02; done
     status 2 sweep "$TMP/long.json" --out "$TMP/locked" && says "at work in this directory" "$TMP/err" || status=1
@@ -174,7 +175,7 @@ check "sweep run refuses a second one" locked
 shares() {
     local pids=() i
     for i in 3 1 2; do
-        sweep "$TMP/a.json" --out "$TMP/shares" --shard $i/3 --jobs 1 >/dev/null &
+        sweep_behind "$TMP/a.json" --out "$TMP/shares" --shard $i/3 --jobs 1 >/dev/null &
         pids+=($!)
     done
     for i in "${pids[@]}"; do wait "$i" || return 1; done
