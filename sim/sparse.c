@@ -60,8 +60,10 @@ static uint32_t merge(const struct sparse_cell *a, uint32_t n, const struct spar
             to[filled++] = a[i++];
         else if (i == n || b[k].bucket < a[i].bucket)
             to[filled++] = b[k++];
-        else
-            to[filled++] = (struct sparse_cell){a[i].bucket, a[i++].count + b[k++].count};
+        else {
+            to[filled++] = (struct sparse_cell){a[i].bucket, a[i].count + b[k].count};
+            i++, k++;
+        }
     }
     return filled;
 }
