@@ -4,6 +4,7 @@
  * output, the workload to its file.
  */
 #include "experiments/commands.h"
+#include "experiments/import_xl.h"
 #include "experiments/traces/xentrace_workload.h"
 #include "sim/output.h"
 #include "sim/progress.h"
@@ -195,7 +196,16 @@ static enum exit_code run(const void *options, const struct operands *operands, 
     const struct import_options *o = options;
     uint64_t hz = XENTRACE_DEFAULT_HZ;
 
-    if (o->cpu_hz && !parse_hz(o->cpu_hz, &hz))
+    if (!strcmp(operands->text[0], "xl")) {
+        if (operands->count < 2)
+            error_add(e, EXIT_INPUT, "hvsim import xl: name the files with xl's output");
+        else
+            import_xl(operands->text + 1, operands->count - 1, stdout, e);
+        return errors_exit_code(e);
+    }
+    if (operands->count > 1)
+        error_add(e, EXIT_INPUT, "hvsim import: one trace at a time");
+    else if (o->cpu_hz && !parse_hz(o->cpu_hz, &hz))
         error_add(e, EXIT_INPUT,
                   "hvsim import: --cpu-hz %s: a frequency below 17 GHz such as 2.4G, 2400M or "
                   "2400000000 would be accepted",
@@ -210,9 +220,9 @@ static enum exit_code run(const void *options, const struct operands *operands, 
 const struct command command_import = {
     .name = "import",
     .summary = "Read a trace of xentrace: what happened, and a workload made of it",
-    .arguments = "TRACE",
+    .arguments = "TRACE | xl FILE...",
     .least = 1,
-    .most = 1,
+    .most = -1,
     .details =
         "TRACE is what Xen's xentrace writes (Xen 4.7 to 4.20), also compressed with gzip; "
         "\"-\" is standard input. It is read once, in bounded memory, however long it is.\n\n"
@@ -220,7 +230,10 @@ const struct command command_import = {
         "preemption, blocked times, migrations, boosts and gaps of lost records, per domain "
         "and vCPU, and the use of the pCPUs. Where `xenalyze --summary` reports the same "
         "figure it is the same. Parts of a damaged trace that could not be read are told at "
-        "its end.",
+        "its end.\n\n"
+        "`hvsim import xl FILE...` writes a scenario of a host from what an operator can print on "
+        "it: xl info, xl vcpu-list, xl sched-credit, xl sched-credit2, xl cpupool-list, "
+        "xl cpupool-list -c.",
     OPTIONS_OF(rows, struct import_options),
     .run = run,
 };
