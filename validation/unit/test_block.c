@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Block devices: a guest's requests through blkfront and blkback to the disk and back. */
 #include "models/block/block.h"
-#include "net_world.h"
+#include "validation/unit/net_world.h"
 
 #include <check.h>
 

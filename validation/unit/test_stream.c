@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Bulk TCP: its state machines by themselves, over a pipe that loses what it is told to; then
  * through a Xen host. */
-#include "net_world.h"
+#include "validation/unit/net_world.h"
 #include "workloads/stream.h"
 #include "workloads/tcp.h"
 
