@@ -1,0 +1,47 @@
+#!/bin/sh
+# hvsim validate xentrace: a few captures of real Xen, and that wrong ones are found.
+set -u
+captures=validation/xen/captures
+
+# The last line, exit status in $got.
+run() {
+    timeout 120 "$HVSIM" validate xentrace "$@" >"$TMP/out" 2>"$TMP/err" </dev/null
+    got=$?
+}
+
+check() { # NAME CONDITION...
+    name=$1
+    shift
+    if "$@"; then
+        echo "ok validate_xentrace/$name"
+    else
+        echo "FAIL validate_xentrace/$name: exit $got: $(tail -1 "$TMP/out") $(head -2 "$TMP/err")"
+    fi
+}
+
+run "$captures/credit2"
+check credit2 test $got -eq 0
+check last_line grep -q '^xentrace: [1-9][0-9]* within tolerance, 0 outside$' "$TMP/out"
+check driven grep -q 'driven, P1: decisions as Xen.s .* holds' "$TMP/out"
+
+# Twice the weight for one of two hogs: neither shares nor decisions can be as captured.
+mkdir -p "$TMP/wrong"
+sed '0,/"weight": 256/s//"weight": 1024/' "$captures/credit2/a2.json" >"$TMP/wrong/a2.json"
+cp "$captures/credit2/a2.xentrace.gz" "$TMP/wrong/"
+run "$TMP/wrong"
+check wrong_weight test $got -eq 1
+check wrong_share grep -q 'h1 (hog): share .* falls short' "$TMP/out"
+
+# Another scheduler than the one that ran.
+sed 's/"credit2"/"credit"/' "$captures/credit2/a2.json" >"$TMP/wrong/a2.json"
+run "$TMP/wrong"
+check wrong_scheduler test $got -eq 1
+
+sed '0,/"role": "hog"/s//"role": "juggler"/' "$captures/credit2/a2.json" >"$TMP/wrong/a2.json"
+run "$TMP/wrong"
+check unknown_role test $got -eq 2
+check unknown_role_named grep -q 'role "juggler" is not understood' "$TMP/err"
+
+mkdir -p "$TMP/none"
+run "$TMP/none"
+check no_captures test $got -eq 2
