@@ -117,23 +117,22 @@ size_t race_best(const struct race *r, const double *const *score, const bool *a
     return best;
 }
 
-size_t race_look(const struct race *r, const double *const *score, bool *alive, size_t variants,
-                 size_t n)
+size_t race_against(const struct race *r, const double *const *score, bool *alive, size_t variants,
+                    size_t n, size_t reference)
 {
     enum alternative worse = r->larger_is_better ? LESS : GREATER;
     double *p, alpha = r->alpha / (double)(r->looks ? r->looks : 1);
-    size_t *rival, rivals = 0, dropped = 0, best;
+    size_t *rival, rivals = 0, dropped = 0;
 
-    best = race_best(r, score, alive, variants, n);
-    if (best == variants || n < r->first || n < RACE_LEAST)
+    if (n < r->first || n < RACE_LEAST)
         return 0;
     p = xcalloc(variants, sizeof *p);
     rival = xcalloc(variants, sizeof *rival);
     for (size_t v = 0; v < variants; v++) {
-        if (!alive[v] || v == best)
+        if (!alive[v] || v == reference)
             continue;
-        p[rivals] = (r->test == RACE_SIGN ? paired_sign_test : paired_t_test)(score[v], score[best],
-                                                                              n, worse);
+        p[rivals] = (r->test == RACE_SIGN ? paired_sign_test
+                                          : paired_t_test)(score[v], score[reference], n, worse);
         rival[rivals++] = v;
     }
     /* The best variant is compared with whichever rival looks best by chance. The union bound over
@@ -146,4 +145,12 @@ size_t race_look(const struct race *r, const double *const *score, bool *alive, 
     free(p);
     free(rival);
     return dropped;
+}
+
+size_t race_look(const struct race *r, const double *const *score, bool *alive, size_t variants,
+                 size_t n)
+{
+    size_t best = race_best(r, score, alive, variants, n);
+
+    return best < variants ? race_against(r, score, alive, variants, n, best) : 0;
 }

@@ -49,6 +49,11 @@ struct race {
 size_t race_look(const struct race *r, const double *const *score, bool *alive, size_t variants,
                  size_t n);
 
+/* The same against a variant of the caller's choice, instead of the best: the best of those that
+ * may win, for instance. The bound holds whatever the choice is. */
+size_t race_against(const struct race *r, const double *const *score, bool *alive, size_t variants,
+                    size_t n, size_t reference);
+
 /* Index of the alive variant with the best mean (lowest index among equals). */
 size_t race_best(const struct race *r, const double *const *score, const bool *alive,
                  size_t variants, size_t n);
