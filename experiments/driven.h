@@ -11,7 +11,6 @@
  *            accountings those of ACCOUNT_STOP, parking and unparking, or else fitted: one phase
  *            per pool, on the first part of the trace.
  *   Credit2  nothing: its records show credits.
- *   RTDS     nothing: its records show budgets and deadlines.
  *
  * Not judged are decisions before the state is known: under Credit until each of the vCPUs
  * concerned was accounted once and ran once, else until a record has shown it.

@@ -14,8 +14,7 @@
 
 enum { ATTEMPTS = 4 };
 
-static const struct follower *const followers[] = {&follower_credit, &follower_credit2,
-                                                   &follower_rtds};
+static const struct follower *const followers[] = {&follower_credit, &follower_credit2};
 
 /* ---- saving and restoring a scheduler's state ------------------------------------------------ */
 
@@ -309,7 +308,12 @@ static void decide(struct driven *d, struct pcpu *p, unsigned prev_to, struct vc
             free(d->step.text);
             d->step.text = explain(d, p, model, next, s->why, queue, at);
         }
-        d->resyncs += !insist(d, pf, p, next, at);
+        if (!insist(d, pf, p, next, at)) {
+            d->resyncs++;
+            if (!next->idle && next != prev) /* out of the queue with it */
+                s->ops->sleep(s, next);
+            settle(d);
+        }
     }
     if (next != prev)
         switch_to(d, p, next, prev_to, at);

@@ -6,7 +6,7 @@
  *     driven_host.c    one model host in the trace's state: takes records, asks, is set back
  *     driven.c         a number of such hosts (several where some state is not in the trace), the
  *                      counts, the words
- *     driven_credit.c, driven_credit2.c, driven_rtds.c   what is particular to a scheduler
+ *     driven_credit.c, driven_credit2.c   what is particular to a scheduler
  */
 #ifndef HVSIM_EXPERIMENTS_DRIVEN_INSIDE_H
 #define HVSIM_EXPERIMENTS_DRIVEN_INSIDE_H
@@ -197,6 +197,6 @@ struct follower {
     uint32_t schedule_event; /* begins a decision */
 };
 
-extern const struct follower follower_credit, follower_credit2, follower_rtds;
+extern const struct follower follower_credit, follower_credit2;
 
 #endif
