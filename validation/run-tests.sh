@@ -47,6 +47,13 @@ check | check-all | asan) ;;
 *) sed -n 's/^# \{0,1\}//; 3,33p' "$0" >&2 && exit 2 ;;
 esac
 out=$PWD/$BUILD/check
+mkdir -p "$BUILD"
+exec 8>"$BUILD/check.lock"
+if ! flock -n 8; then
+    echo "another run of the tests uses $BUILD; wait for it or give BUILD=another" >&2
+    echo "0 passed, 1 failed"
+    exit 1
+fi
 rm -rf "$out"
 mkdir -p "$out"
 : >"$out/notrun"
@@ -133,7 +140,7 @@ run_job() { # NUMBER KIND NAME LIMIT COMMAND
     mkdir -p "$tmp"
     start=$EPOCHREALTIME
     trap 'kill "$!" 2>/dev/null; exit' INT TERM
-    TMP=$tmp timeout -k 10 "$limit" bash -c "$command" >"$log" 2>&1 </dev/null &
+    TMP=$tmp timeout -k 10 "$limit" bash -c "$command" >"$log" 2>&1 </dev/null 8>&- &
     wait $! 2>/dev/null
     status=$?
     seconds=$(((${EPOCHREALTIME/./} - ${start/./}) / 1000000))
