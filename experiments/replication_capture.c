@@ -59,12 +59,15 @@ static void put_scheduler(struct json_writer *w, const char *name, const struct 
     json_end(w);
 }
 
-static void put_pools(struct json_writer *w, const struct capture *c)
+static void put_pools(struct json_writer *w, const struct capture *c, const struct json *machine)
 {
+    char *overhead;
+
     if (c->placement != PLACED_POOL) {
         put_scheduler(w, c->dom0_scheduler, c);
         return;
     }
+    overhead = xasprintf("/overhead/%s", c->scheduler);
     json_put_string(w, "scheduler", c->dom0_scheduler);
     json_begin(w, "pools", '[');
     json_begin_inline(w, NULL, '{');
@@ -74,9 +77,11 @@ static void put_pools(struct json_writer *w, const struct capture *c)
     json_begin_inline(w, NULL, '{');
     json_put_string(w, "name", "P1");
     put_cpus(w, "cpus", &c->guest_cpus, c->pcpus);
+    put_machine(w, "overhead", machine, overhead);
     put_scheduler(w, c->scheduler, c);
     json_end(w);
     json_end(w);
+    free(overhead);
 }
 
 /* ---- guests ---------------------------------------------------------------------------------- */
@@ -183,7 +188,7 @@ static void put_host(struct json_writer *w, const struct capture *c, const struc
     json_put_integer(w, "pcpus", c->pcpus);
     put_machine(w, "costs", machine, "/host/costs");
     put_machine(w, "network", machine, "/host/network");
-    put_pools(w, c);
+    put_pools(w, c, machine);
     put_dom0(w, c, machine);
     json_begin(w, "domains", '[');
     for (size_t i = 0; i < c->guests; i++)

@@ -54,6 +54,7 @@ struct pool_spec {
     char *name;
     cpumask cpus;
     struct param_variant scheduler; /* no choice: the host's */
+    sim_time overhead;
 };
 
 struct host_spec {

@@ -137,6 +137,9 @@ static const struct param pool_rows[] = {
     {PARAM_CPU_LIST("cpus", struct pool_spec, cpus), .meaning = "Its pCPUs."},
     {PARAM("scheduler", VARIANT, struct pool_spec, scheduler), .optional = true,
      .choices = &scheduler_choices, .meaning = "Its scheduler; the host's if not given."},
+    {PARAM("overhead", DURATION, struct pool_spec, overhead), .def = "0", .max = "1ms",
+     .meaning = "What its scheduler's own work adds to each context switch.",
+     .status = STATUS_ASSUMED},
 };
 
 static const struct param_table pool_table =

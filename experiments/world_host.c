@@ -81,6 +81,8 @@ static struct cpupool **add_pools(struct host *h, const struct host_spec *spec)
         struct cpupool *pool =
             add_pool(h, p->name, p->scheduler.choice ? &p->scheduler : &spec->scheduler);
 
+        pool->overhead = h->costs.context_switch ? p->overhead : 0; /* none with "exact" */
+
         for_each_cpu(c, &p->cpus) if (c < h->pcpu_count) of[c] = pool;
     }
     if (!spec->pools.count) {

@@ -292,6 +292,8 @@ void host_arm(struct host *h, struct timer *t, sim_time when)
         queue_arm_key(h->queue, t, when, RANK_LATE, 0);
         return;
     }
+    if (when > h->queue->now)
+        when += h->costs.timer_latency;
     if (slop > 0 && when > h->queue->now)
         when = (when + slop - 1) / slop * slop;
     queue_arm(h->queue, t, when);
@@ -398,7 +400,7 @@ static void switch_to(struct pcpu *p, struct scheduler *s, struct vcpu *prev, st
             prev->guest->preempted(prev, now);
     }
     if (!next->idle)
-        overhead = h->costs.context_switch + cache_refill(h, next, now);
+        overhead = h->costs.context_switch + p->pool->overhead + cache_refill(h, next, now);
     h->switches++;
     p->current = next;
     observe1(h, SWITCH_OUT, prev, vcpu_ran(prev, now));

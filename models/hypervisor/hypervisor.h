@@ -193,6 +193,7 @@ struct cpupool {
     const char *name;
     cpumask cpus;
     struct scheduler *scheduler;
+    sim_time overhead; /* of its scheduler, added to each context switch */
 };
 
 /* What a context switch, an IPI, ... cost on this host. All zero in exact mode. Defaults, ranges
@@ -201,6 +202,7 @@ struct host_costs {
     sim_time context_switch; /* from the decision to the guest's first instruction */
     sim_time ipi;            /* until a tickled remote pCPU notices */
     sim_time timer_slop;     /* hypervisor timers may fire up to this much late, at multiples */
+    sim_time timer_latency;  /* ... and are handled this much later: periodic ones drift */
     sim_time cache_refill;   /* extra work after a full loss of the cache */
     sim_time cache_lifetime; /* others' run time after which the cache is lost entirely */
     sim_time emulator_tick;  /* pCPUs run in turn, see turns.h; 0: at the same time */
@@ -219,7 +221,8 @@ enum xen_version {
 /* Whose turn it is, where pCPUs run in turn: see turns.h. */
 struct turns {
     uint32_t holder;
-    sim_time deadline, budget;
+    sim_time deadline, timer; /* of the emulator's clock; of the machine's timers */
+    sim_time since, budget;   /* the holder's turn began; how long it may be */
     struct timer end;
 };
 

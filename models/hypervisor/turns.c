@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "models/hypervisor/turns.h"
 
-enum { NOBODY = UINT32_MAX };
+#define NOBODY UINT32_MAX
 
 /* Shorter turns than this are not told apart. */
 static const sim_time LEAST = NS_PER_US;
@@ -11,28 +11,77 @@ static bool wants(const struct pcpu *p)
     return p->asked || (p->current && !p->current->idle);
 }
 
-/* A new pass begins: what each pCPU may use. */
+/* What each pCPU may use in a pass that begins at `now`. */
+static sim_time budget_at(struct host *h, sim_time now)
+{
+    struct turns *t = &h->turns;
+    sim_time period = h->costs.emulator_tick, deadline = t->deadline, budget;
+
+    if (deadline <= now)
+        deadline += ((now - deadline) / period + 1) * period;
+    t->deadline = deadline;
+    if (t->timer > now && t->timer < deadline)
+        deadline = t->timer;
+    budget = (deadline - now) / h->pcpu_count;
+    return budget >= LEAST ? budget : deadline - now < LEAST ? deadline - now : LEAST;
+}
+
 static void begin_pass(struct host *h, sim_time now)
 {
     struct turns *t = &h->turns;
-    sim_time period = h->costs.emulator_tick, deadline, timer;
 
-    while (t->deadline <= now)
-        t->deadline += period;
     queue_cancel(h->queue, &t->end); /* no deadline of the machine's */
-    timer = queue_next_rank(h->queue, RANK_TIMER);
-    deadline = timer > now && timer < t->deadline ? timer : t->deadline;
-    t->budget = (deadline - now) / h->pcpu_count;
-    if (t->budget < LEAST)
-        t->budget = deadline - now < LEAST ? deadline - now : LEAST;
+    t->timer = queue_next_rank(h->queue, RANK_TIMER);
+    t->budget = budget_at(h, now);
+}
+
+/* Another pCPU wants the turn: end the holder's. As long as nobody did, its passes were not
+ * followed one by one; what timers went off meanwhile is not known any more. */
+static void find_end(struct host *h, sim_time now)
+{
+    struct turns *t = &h->turns;
+    sim_time date = t->since + t->budget;
+
+    if (timer_armed(&t->end))
+        return;
+    t->timer = queue_next_rank(h->queue, RANK_TIMER);
+    if (date <= now) {
+        sim_time past = (now - t->deadline) / h->costs.emulator_tick * h->costs.emulator_tick;
+
+        if (now >= t->deadline && t->deadline + past > date) {
+            t->deadline += past;
+            date = t->deadline; /* a pass began at the last tick of the clock */
+        }
+        while (date <= now)
+            date += budget_at(h, date);
+    }
+    queue_arm(h->queue, &t->end, date);
+}
+
+static bool other_wants(const struct host *h)
+{
+    for (uint32_t i = 0; i < h->pcpu_count; i++)
+        if (i != h->turns.holder && wants(&h->pcpu[i]))
+            return true;
+    return false;
+}
+
+/* The holder's turn begins, or goes on. */
+static void begin_turn(struct host *h, sim_time now)
+{
+    struct turns *t = &h->turns;
+
+    t->since = now;
+    if (other_wants(h))
+        queue_arm(h->queue, &t->end, now + t->budget);
+    else
+        queue_cancel(h->queue, &t->end);
 }
 
 static void give(struct host *h, uint32_t cpu, sim_time now)
 {
-    struct turns *t = &h->turns;
-
-    t->holder = cpu;
-    queue_arm(h->queue, &t->end, now + t->budget);
+    h->turns.holder = cpu;
+    begin_turn(h, now);
     core_turn_won(&h->pcpu[cpu], now);
 }
 
@@ -50,7 +99,7 @@ static void pass_on(struct host *h, sim_time now)
         if (cpu <= from)
             begin_pass(h, now);
         if (cpu == from) {
-            queue_arm(h->queue, &t->end, now + t->budget);
+            begin_turn(h, now);
             return;
         }
         core_turn_lost(&h->pcpu[from], now);
@@ -83,8 +132,10 @@ bool turns_hold(struct pcpu *p)
 
     if (!p->waits_turn)
         return true;
-    if (h->turns.holder != NOBODY)
+    if (h->turns.holder != NOBODY) {
+        find_end(h, now);
         return false;
+    }
     begin_pass(h, now);
     give(h, p->id, now);
     return true;
