@@ -15,6 +15,7 @@ static const struct {
 } places[] = {
     {"library", "experiments/library", "library"},
     {"validation", "validation", "validation"},
+    {"docs", "docs", "../doc/hvsim"},
 };
 
 /* The directory above the one in which the program is, "" if it cannot be told. */

@@ -1,0 +1,158 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# timeout: 600
+#
+# Every command line of the documentation is run, and its output is what the documentation shows.
+#
+#   validation/e2e/docs.sh [--update] [FILE.md...]     (HVSIM and TMP as for all such scripts)
+#
+# In docs/**/*.md and README.md, blocks ```console hold commands after "$ " (going on after "> ") and
+# below each what it prints, stdout and stderr; a line "..." stands for any lines. The commands of a
+# page run one after the other in a directory of their own, in which files from blocks that follow
+# a line "<!-- file: NAME -->" are put first. Commands must succeed. --update writes what was printed
+# into the pages, where they show output without "...".
+
+set -u
+export LC_ALL=C.UTF-8
+root=$PWD
+update=
+[ "${1:-}" = --update ] && update=1 && shift
+mkdir -p "$TMP/bin"
+ln -sf "$(realpath "$HVSIM")" "$TMP/bin/hvsim"
+export PATH=$TMP/bin:$PATH
+
+if [ $# -gt 0 ]; then
+    pages=("$@")
+else
+    mapfile -t pages < <(find README.md docs -name '*.md' | sort)
+fi
+
+# Does ACTUAL fit EXPECTED, in which a line "..." stands for any lines?
+fits() { # EXPECTED ACTUAL
+    awk '
+        NR == FNR { want[++n] = $0; next }
+        { got[++m] = $0 }
+        function match_at(first, last, at,   i) {
+            for (i = first; i <= last; i++)
+                if (want[i] != got[at + i - first] || at + i - first > m) return 0
+            return 1
+        }
+        END {
+            at = 1; first = 1; open = 0
+            for (i = 1; i <= n + 1; i++) {
+                if (i <= n && want[i] != "...") continue
+                last = i - 1; size = last - first + 1
+                if (i == n + 1 && open) { # the last part stands at the end
+                    if (m - size + 1 < at) exit 1
+                    at = m - size + 1
+                    open = 0
+                }
+                while (open && at + size - 1 <= m && !match_at(first, last, at)) at++
+                if (!match_at(first, last, at)) exit 1
+                at += size; first = i + 1; open = 1
+                if (i == n + 1 && at != m + 1) exit 1
+            }
+        }' "$1" "$2"
+}
+
+# The first line in which they differ, for people.
+difference() { diff "$1" "$2" | grep '^[<>]' | head -n 2 | tr '\n' ' '; }
+
+finish_command() { # PAGE
+    local code=0
+    [ -n "$command" ] || return 0
+    (cd "$dir" && timeout 300 bash -c "$command") >"$TMP/actual" 2>&1 </dev/null || code=$?
+    sed 's/[[:space:]]*$//' "$TMP/actual" >"$TMP/actual.trim"
+    printf '%s' "$expected" | sed 's/[[:space:]]*$//' >"$TMP/expected"
+    commands=$((commands + 1))
+    if [ $code != 0 ]; then
+        bad="exit $code: $command: $(head -n 1 "$TMP/actual")"
+    elif ! fits "$TMP/expected" "$TMP/actual.trim"; then
+        if [ -n "$update" ] && ! grep -qx '\.\.\.' "$TMP/expected"; then
+            cp "$TMP/actual.trim" "$TMP/expected"
+        else
+            bad="$command: $(difference "$TMP/expected" "$TMP/actual.trim")"
+        fi
+    fi
+    [ -z "$bad" ] || problems+=("$bad")
+    bad=
+    cat "$TMP/expected" >>"$TMP/new.md"
+    command='' expected=''
+}
+
+# shellcheck disable=SC2094 # the page is rewritten after it was read
+run_page() { # FILE
+    local line state=text name=
+    command='' expected='' bad='' commands=0 problems=()
+    dir=$TMP/page
+    rm -rf "$dir"
+    mkdir -p "$dir"
+    : >"$TMP/new.md"
+    while IFS= read -r line || [ -n "$line" ]; do
+        case $state in
+        text)
+            case $line in
+            '<!-- file: '*' -->') name=${line#<!-- file: } name=${name% -->} ;;
+            '```console') state=console ;;
+            '```'*) if [ -n "$name" ]; then state='file' && mkdir -p "$(dirname "$dir/$name")" && : >"$dir/$name"; else state=block; fi ;;
+            *) [ -z "$line" ] || name= ;;
+            esac
+            ;;
+        block) [ "$line" = '```' ] && state=text ;;
+        file) if [ "$line" = '```' ]; then state=text name=; else printf '%s\n' "$line" >>"$dir/$name"; fi ;;
+        console)
+            case $line in
+            '```')
+                finish_command "$1"
+                state=text
+                ;;
+            '$ '*)
+                finish_command "$1"
+                command=${line#'$ '}
+                ;;
+            '> '*)
+                command+=$'\n'${line#'> '}
+                ;;
+            *)
+                expected+=$line$'\n'
+                continue
+                ;;
+            esac
+            ;;
+        esac
+        printf '%s\n' "$line" >>"$TMP/new.md"
+    done <"$1"
+    [ $state = text ] || problems+=("a block does not end")
+    [ $commands -gt 0 ] || [ ${#problems[@]} -gt 0 ] || return 0
+    if [ ${#problems[@]} = 0 ]; then
+        echo "ok docs $1: $commands commands"
+    else
+        for bad in "${problems[@]}"; do echo "FAIL docs $1: ${bad//$'\n'/ }"; done
+    fi
+    if [ -n "$update" ] && ! cmp -s "$TMP/new.md" "$1"; then
+        cp "$TMP/new.md" "$1"
+        echo "# updated $1"
+    fi
+}
+
+# The matching itself: a test that never fails would show nothing.
+printf 'a\n...\nd\n' >"$TMP/e" && printf 'a\nb\nc\nd\n' >"$TMP/a"
+printf 'a\n...\nc\n' >"$TMP/e2"
+if fits "$TMP/e" "$TMP/a" && ! fits "$TMP/e2" "$TMP/a" && ! fits "$TMP/a" "$TMP/e"; then
+    ok="ok"
+else
+    ok="FAIL"
+fi
+echo "$ok docs: output is compared$([ $ok = ok ] || echo ": the comparison is broken")"
+
+cd "$root" || exit 1
+for page in "${pages[@]}"; do run_page "$page"; done
+
+# Links between pages lead somewhere.
+broken=$(for page in "${pages[@]}"; do
+    grep -oE '\]\([^)#: ]+' "$page" | sed 's/^](//' | while read -r link; do
+        [ -e "$(dirname "$page")/$link" ] || echo "$page -> $link"
+    done
+done)
+if [ -z "$broken" ]; then echo "ok docs: links lead somewhere"; else echo "FAIL docs: links lead somewhere: ${broken//$'\n'/, }"; fi
+exit 0
