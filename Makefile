@@ -228,6 +228,17 @@ setup: setup-build setup-demo setup-check
 setup-%: FORCE
 	@validation/setup.sh $*
 
+#> man            man pages of all commands in build/doc/man (needs scdoc)
+#> docs           write docs/reference and the outputs shown in the documentation anew
+.PHONY: man docs
+man: all
+	$(BUILD)/hvsim doc --write $(BUILD)/doc
+	@command -v scdoc >/dev/null || { echo "man: scdoc is not installed" >&2; exit 1; }
+	@for f in $(BUILD)/doc/man/*.scd; do scdoc <$$f >$${f%.scd} || exit 1; done
+docs: all
+	@tmp=$$(mktemp -d) && HVSIM=$(BUILD)/hvsim TMP=$$tmp validation/e2e/docs.sh --update; \
+	     rm -rf "$$tmp"
+
 #> install        binary, library of scenarios, scheduler header, hvsim.pc under DESTDIR PREFIX
 .PHONY: install uninstall
 install: all

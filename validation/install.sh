@@ -10,6 +10,8 @@
 #   PREFIX/share/hvsim/library/      scenarios, platforms, the example of a scheduler plug-in
 #   PREFIX/share/hvsim/validation/   reference schedules and figures for hvsim validate
 #   PREFIX/share/doc/hvsim/          README, LICENSE, docs
+#   PREFIX/share/bash-completion/completions/hvsim
+#   PREFIX/share/man/man1/           a page for each command, if scdoc is installed
 #   PREFIX/include/hvsim/            scheduler.h and the headers it includes, by their own paths
 #   PREFIX/lib/pkgconfig/hvsim.pc    cflags for a scheduler plugin, version, datadir
 
@@ -18,7 +20,9 @@ cd "$(dirname "$0")/.."
 
 if [ "$1" = --remove ]; then
     to=$2$3
-    rm -f "$to/bin/hvsim" "$to/lib/pkgconfig/hvsim.pc"
+    rm -f "$to/bin/hvsim" "$to/lib/pkgconfig/hvsim.pc" \
+        "$to/share/bash-completion/completions/hvsim" "$to"/share/man/man1/hvsim.1 \
+        "$to"/share/man/man1/hvsim-*.1
     rm -rf "$to/share/hvsim" "$to/share/doc/hvsim" "$to/include/hvsim"
     exit 0
 fi
@@ -44,6 +48,19 @@ put_tree docs "$to/share/doc/hvsim"
 for f in README.md LICENSE; do
     [ ! -f "$f" ] || put 644 "$f" "$to/share/doc/hvsim/$f"
 done
+
+# What is made of the program's tables.
+if "$build/hvsim" doc --write "$build/doc"; then
+    put 644 "$build/doc/completion/hvsim" "$to/share/bash-completion/completions/hvsim"
+    if command -v scdoc >/dev/null; then
+        for f in "$build"/doc/man/*.scd; do
+            scdoc <"$f" >"${f%.scd}"
+            put 644 "${f%.scd}" "$to/share/man/man1/$(basename "${f%.scd}")"
+        done
+    else
+        echo "install: scdoc is not installed: no man pages" >&2
+    fi
+fi
 
 # The compiler knows which headers belong to the public one.
 "${CC:-cc}" -std=c17 -D_GNU_SOURCE= -I. -I/usr/include/cjson -MM "$header" |

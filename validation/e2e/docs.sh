@@ -148,9 +148,50 @@ echo "$ok docs: output is compared$([ $ok = ok ] || echo ": the comparison is br
 cd "$root" || exit 1
 for page in "${pages[@]}"; do run_page "$page"; done
 
+# ---- What is made of tables -----------------------------------------------------------------------
+
+"$HVSIM" doc --write "$TMP/doc" || echo "FAIL docs: hvsim doc --write: exit $?"
+if [ -n "$update" ]; then
+    mkdir -p docs/reference && cp "$TMP"/doc/reference/*.md docs/reference/
+fi
+if diff -rq "$TMP/doc/reference" docs/reference >"$TMP/diff" 2>&1; then
+    echo "ok docs: the reference is that of the tables"
+else
+    echo "FAIL docs: the reference is that of the tables: $(head -n 1 "$TMP/diff"); make docs writes it"
+fi
+if ! command -v scdoc >/dev/null; then
+    echo "skip docs: man pages: scdoc is not installed"
+else
+    bad=
+    for f in "$TMP"/doc/man/*.scd; do scdoc <"$f" >"${f%.scd}" 2>"$TMP/err" || bad+="$(basename "$f"): $(head -n 1 "$TMP/err") "; done
+    pages_made=$(find "$TMP/doc/man" -name '*.1' -size +0 | wc -l)
+    wanted=$(($("$HVSIM" help | grep -c '^  [a-z]') + 1))
+    if [ -z "$bad" ] && [ "$pages_made" = "$wanted" ]; then
+        echo "ok docs: a man page for each command"
+    else
+        echo "FAIL docs: a man page for each command: $pages_made of $wanted: $bad"
+    fi
+fi
+
+completes() { # NAME WANTED WORD...: the last word, completed
+    local name=$1 wanted=$2 got
+    shift 2
+    # shellcheck disable=SC2016 # for the other shell
+    got=$(bash -c 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _hvsim; printf "%s\n" "${COMPREPLY[@]}"' _ \
+        "$TMP/doc/completion/hvsim" hvsim "$@" | sort | tr '\n' ' ')
+    if [ "${got% }" = "$wanted" ]; then echo "ok docs: completion of $name"; else echo "FAIL docs: completion of $name: $got"; fi
+}
+completes "commands" "schedulers schema" sch
+completes "second words" "gather plan run show" sweep ""
+completes "options" "--scheduler-plugin --seed --set" run --s
+completes "options of a command of two words" "--quiet" sweep run --q
+completes "names" "terriertail" schedulers terr
+completes "files" "README.md" run READ
+completes "directories" "validation" run --out validat
+
 # Links between pages lead somewhere.
 broken=$(for page in "${pages[@]}"; do
-    grep -oE '\]\([^)#: ]+' "$page" | sed 's/^](//' | while read -r link; do
+    grep -oE '\]\([^)# ]+' "$page" | sed 's/^](//' | grep -v '^https\?:' | while read -r link; do
         [ -e "$(dirname "$page")/$link" ] || echo "$page -> $link"
     done
 done)
