@@ -6,8 +6,8 @@
 #ifndef HVSIM_EXPERIMENTS_DATADIR_H
 #define HVSIM_EXPERIMENTS_DATADIR_H
 
-/* Path of a file or directory of one of the kinds "library", "validation" and "docs", or NULL if there is
- * none; caller frees. HVSIM_DATA in the environment, if set, is looked at first. */
+/* Path of a file or directory of one of the kinds "library", "validation" and "docs", or NULL if
+ * there is none; caller frees. HVSIM_DATA in the environment, if set, is looked at first. */
 char *data_file(const char *kind, const char *name);
 
 #endif

@@ -14,9 +14,10 @@ static const struct param rows[] = {
      .meaning = "Timers fire at multiples of this, at or after their date; 0: at their date.",
      .status = STATUS_ASSUMED},
     {PARAM("timer_latency", DURATION, struct host_costs, timer_latency), .def = "0", .max = "1ms",
-     .meaning = "From the date of a timer of the hypervisor to its handler; timers that are set anew "
-                "by their handlers (ticks, accounting) drift by it, so that the phases of a busy "
-                "pCPU do not last for ever.",
+     .meaning =
+         "From the date of a timer of the hypervisor to its handler; timers that are set anew "
+         "by their handlers (ticks, accounting) drift by it, so that the phases of a busy "
+         "pCPU do not last for ever.",
      .status = STATUS_ASSUMED},
     {PARAM("cache_refill", DURATION, struct host_costs, cache_refill), .def = "10us", .max = "10ms",
      .meaning = "Work that a vCPU has on top when its cache contents are gone entirely.",

@@ -165,8 +165,8 @@ struct pcpu {
     uint32_t speed;     /* progress per ns with no busy sibling, in units of 2^-16 */
     uint32_t speed_now; /* the same at present */
     struct timer slice, burst, ipi;
-    bool waits_turn; /* turns.h: another pCPU has the turn */
-    bool asked;      /* ... and it was asked to reschedule meanwhile */
+    bool waits_turn;        /* turns.h: another pCPU has the turn */
+    bool asked;             /* ... and it was asked to reschedule meanwhile */
     sim_time slice_granted; /* of the last decision; -1 none */
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Speed of the full virtual path: an open-loop client, one Xen host with dom0 and a server guest,
- * default costs. Prints requests and events per second of CPU time, events per request, ns per event.
+ * default costs. Prints requests and events per second of CPU time, events per request, ns per
+ * event.
  *
  *     net [RATE [SECONDS [PCPUS [HOGS]]]]        default 20000 requests/s for 20 s on 2 pCPUs
  */

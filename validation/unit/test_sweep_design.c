@@ -213,16 +213,16 @@ START_TEST(latin_hypercube)
 {
     struct made m, again;
 
-    make(
-        &m, "'axes': [" AXIS("a", "'from': 0, 'to': 1.0") ", " AXIS(
-                "b", "'from': '1ms', 'to': '100ms', 'scale': 'log'") ", " AXIS("c",
-                                                                               "'values': ['x', "
-                                                                               "'y']") "], "
-                                                                                       "'sampling':"
-                                                                                       " {'points':"
-                                                                                       " 20, "
-                                                                                       "'seed': "
-                                                                                       "4}");
+    make(&m,
+         "'axes': [" AXIS("a", "'from': 0, 'to': 1.0") ", " AXIS(
+             "b", "'from': '1ms', 'to': '100ms', 'scale': 'log'") ", " AXIS("c",
+                                                                            "'values': ['x', "
+                                                                            "'y']") "], "
+                                                                                    "'sampling':"
+                                                                                    " {'points':"
+                                                                                    " 20, "
+                                                                                    "'seed': "
+                                                                                    "4}");
     ck_assert_int_eq(m.status, 0);
     ck_assert_uint_eq(m.design.points, 40);
     for (size_t axis = 0; axis < 2; axis++) {
