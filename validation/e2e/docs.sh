@@ -159,6 +159,13 @@ if diff -rq "$TMP/doc/reference" docs/reference >"$TMP/diff" 2>&1; then
 else
     echo "FAIL docs: the reference is that of the tables: $(head -n 1 "$TMP/diff"); make docs writes it"
 fi
+if docs/architecture.sh | cmp -s - docs/architecture.svg; then
+    echo "ok docs: the picture of the architecture is that of the includes"
+elif [ -n "$update" ]; then
+    docs/architecture.sh >docs/architecture.svg
+else
+    echo "FAIL docs: the picture of the architecture is that of the includes: make docs draws it"
+fi
 if ! command -v scdoc >/dev/null; then
     echo "skip docs: man pages: scdoc is not installed"
 else
