@@ -7,7 +7,7 @@
 #
 #   HVSIM=the program   BENCH=directory of the bench programs   QUICK=1: shorter
 set -u
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 1
 HVSIM=${HVSIM:-build/hvsim}
 BENCH=${BENCH:-build/bench}
 rounds=3
