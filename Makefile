@@ -159,7 +159,7 @@ test-%: FORCE
 #> asan           unit tests and a demo-like run under AddressSanitizer, UBSan and leak detection
 .PHONY: asan
 asan: setup-check
-	@+MAKE='$(MAKE)' BUILD=build-asan validation/run-tests.sh asan
+	@+MAKE='$(MAKE)' BUILD=build-asan validation/run-tests.sh $(if $(ONLY),--only '$(ONLY)') asan
 
 #> coverage       lines that the unit tests reach, per file (gcov)
 .PHONY: coverage
