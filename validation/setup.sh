@@ -49,6 +49,9 @@ check-all    cmd:chromium       chromium
 check-all    cmd:chromedriver   chromium-driver
 check-all    cmd:curl           curl
 check-all    cmd:jq             jq
+check-all    cmd:scdoc          scdoc
+check-all    cmd:dh             debhelper
+check-all    cmd:dpkg-buildpackage dpkg-dev
 EOF
 }
 
