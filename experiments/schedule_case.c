@@ -11,8 +11,7 @@
 /* Keys of the external events of one instant: events in file order, then starts in file order. */
 #define KEY_START (UINT64_C(1) << 40)
 
-/* ---- reading numbers --------------------------------------------------------------------------
- */
+/* ---- reading numbers ------------------------------------------------------------------------- */
 
 static double number(struct json_value v, double otherwise)
 {
@@ -50,8 +49,7 @@ static bool mask(struct json_value list, cpumask *m)
     return true;
 }
 
-/* ---- events -----------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void event_channel(struct evtchn *ch, sim_time now)
 {
@@ -125,8 +123,7 @@ static void read_source(struct schedule_world *w, struct json_value v, bool netw
     w->source_count++;
 }
 
-/* ---- behaviours -------------------------------------------------------------------------------
- */
+/* ---- behaviours ------------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
@@ -217,8 +214,7 @@ static int read_behaviour(struct schedule_world *w, struct json_value b, struct 
     return 0;
 }
 
-/* ---- the host ---------------------------------------------------------------------------------
- */
+/* ---- the host -------------------------------------------------------------------------------- */
 
 static enum xen_version version_of(struct json_value root)
 {
@@ -379,8 +375,7 @@ void schedule_world_free(struct schedule_world *w)
     free(w);
 }
 
-/* ---- running ----------------------------------------------------------------------------------
- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 struct causes {
     struct host *host;
