@@ -253,8 +253,8 @@ static double share_done(const struct run *r, size_t entry)
     const struct entry *n = &r->store.entry[entry];
     uint32_t wanted = r->sweep->point[n->point].replications;
 
-    if (r->sweep->spec.stop && n->looked < wanted) /* nobody knows: a guess that never stalls */
-        wanted = n->looked ? 2 * n->looked : (uint32_t)r->sweep->spec.stop->least;
+    if (r->sweep->spec.stop) /* a guess: the rule does not know either */
+        wanted = n->stopping.confirming ? (uint32_t)n->stopping.n : 2 * (uint32_t)n->stopping.n;
     return n->prefix < wanted ? (double)n->prefix / wanted : 0.99;
 }
 

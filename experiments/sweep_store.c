@@ -498,23 +498,20 @@ int store_add_decision(struct store *s, struct entry *n, const struct entry_rule
 /* ---- deciding ---------------------------------------------------------------------------------
  */
 
-/* Has the stopping rule's figure the wanted interval after n replications, or will it never have
- * one? Replications that are too short stay too short. */
-static bool enough(struct entry *n, const struct entry_rule *r, uint32_t count)
+/* The stopping rule's figure over the first replications. */
+static struct interval figure_of(const struct entry *n, const struct entry_rule *r, uint32_t count)
 {
     struct kept *item = xcalloc(count, sizeof *item);
     const struct kept **list = xcalloc(count, sizeof *list);
+    struct interval i = {.none = INTERVAL_FEW_VALUES};
     struct errors e = ERRORS_NONE;
     struct kept_set set;
-    struct interval i;
-    bool answer = true;
 
     if (!store_kept(n, r->figures, item, count, &e)) {
         for (uint32_t k = 0; k < count; k++)
             list[k] = &item[k];
         kept_set_init(&set, r->figures, list, count);
         i = kept_interval(&set, (size_t)r->stop, r->level);
-        answer = stopping_reached(r->relative, &i) || i.none == INTERVAL_FEW_BEYOND;
         kept_set_free(&set);
         for (uint32_t k = 0; k < count; k++)
             kept_free(&item[k], r->figures);
@@ -522,33 +519,45 @@ static bool enough(struct entry *n, const struct entry_rule *r, uint32_t count)
     errors_free(&e);
     free(list);
     free(item);
-    return answer;
+    return i;
+}
+
+/* Replications at which the rule ends, or wants to have before it can tell. Replications that are
+ * too short for a quantile stay too short: then there is no use in more. */
+static uint32_t apply_rule(struct entry *n, const struct entry_rule *r, bool *ends)
+{
+    struct stopping_state *s = &n->stopping;
+
+    if (!s->n)
+        *s = stopping_begin(r->least, r->wanted);
+    for (*ends = false; !*ends && s->n <= n->prefix;) {
+        struct interval i = {.none = INTERVAL_FEW_VALUES};
+
+        if (s->n < r->wanted)
+            i = figure_of(n, r, (uint32_t)s->n);
+        *ends = i.none == INTERVAL_FEW_BEYOND || stopping_decide(s, r->relative, &i, r->wanted);
+    }
+    return (uint32_t)s->n;
 }
 
 struct entry_verdict entry_judge(struct entry *n, const struct entry_rule *r)
 {
-    uint32_t look = r->wanted;
+    uint32_t wanted = r->wanted;
+    bool ends;
 
     if (r->stop >= 0 && !n->final && n->said && n->said <= n->prefix &&
         n->said_by == rule_digest(r))
         n->final = n->said;
     if (n->final)
         return (struct entry_verdict){ENTRY_DONE, n->final};
-    while (r->stop >= 0) {
-        look = (uint32_t)look_after(n->looked, r->least, r->wanted);
-        if (look > n->prefix || look == r->wanted)
-            break;
-        if (enough(n, r, look)) {
-            n->final = look;
-            return (struct entry_verdict){ENTRY_DONE, look};
-        }
-        n->looked = look;
-    }
-    if (n->prefix >= look) {
-        n->final = look;
-        return (struct entry_verdict){ENTRY_DONE, look};
+    ends = n->prefix >= wanted;
+    if (r->stop >= 0)
+        wanted = apply_rule(n, r, &ends);
+    if (ends) {
+        n->final = wanted;
+        return (struct entry_verdict){ENTRY_DONE, wanted};
     }
     if (n->prefix < n->reps && n->rep[n->prefix].failed)
         return (struct entry_verdict){ENTRY_FAILED, n->prefix};
-    return (struct entry_verdict){ENTRY_MORE, look};
+    return (struct entry_verdict){ENTRY_MORE, wanted};
 }

@@ -17,6 +17,7 @@
 
 #include "experiments/kept.h"
 #include "sim/line_file.h"
+#include "sim/sequential.h"
 
 /* A stored replication: its values as text, in a mapped file or, if owned, in memory; or why it
  * failed. */
@@ -30,11 +31,11 @@ struct entry {
     uint64_t key;
     size_t point; /* the first with this key */
     struct stored *rep;
-    uint32_t reps;   /* room */
-    uint32_t prefix; /* replications 0 .. prefix - 1 are all there */
-    uint32_t looked; /* the stopping rule has said no after so many */
-    uint32_t final;  /* it has said yes after so many; 0: not yet */
-    uint32_t said;   /* stored: this rule ends after so many; 0: nothing stored */
+    uint32_t reps;                  /* room */
+    uint32_t prefix;                /* replications 0 .. prefix - 1 are all there */
+    struct stopping_state stopping; /* of the rule; n is 0 before the first decision */
+    uint32_t final;                 /* it has said yes after so many; 0: not yet */
+    uint32_t said;                  /* stored: this rule ends after so many; 0: nothing stored */
     uint64_t said_by;
 };
 

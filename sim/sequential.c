@@ -30,6 +30,34 @@ bool stopping_reached(double relative, const struct interval *i)
     return interval_given(i) && interval_half(i) <= relative / (1 + relative) * fabs(i->estimate);
 }
 
+struct stopping_state stopping_begin(size_t least, size_t most)
+{
+    return (struct stopping_state){look_after(0, least, most), false};
+}
+
+/* Twice as many replications narrow an interval by sqrt(2); some more, as its width is a guess. */
+#define GOOD_FOR_TWICE (0.85 * 1.4142135623730951)
+
+bool stopping_decide(struct stopping_state *s, double relative, const struct interval *i,
+                     size_t most)
+{
+    struct interval narrower = *i;
+
+    if (s->n >= most || (s->confirming && stopping_reached(relative, i)))
+        return true;
+    if (s->confirming) {
+        s->n += s->n / 4;
+    } else {
+        narrower.low = i->estimate - interval_half(i) / GOOD_FOR_TWICE;
+        narrower.high = i->estimate + interval_half(i) / GOOD_FOR_TWICE;
+        s->confirming = stopping_reached(relative, &narrower);
+        s->n = s->confirming ? 2 * s->n : s->n + s->n / 10;
+    }
+    if (s->n > most)
+        s->n = most;
+    return false;
+}
+
 enum bound_verdict bound_verdict(const struct interval *i, double limit, bool most)
 {
     if (!interval_given(i))

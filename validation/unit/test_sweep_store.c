@@ -319,37 +319,34 @@ START_TEST(stopping_depends_on_the_prefix_only)
 }
 END_TEST
 
-/* It is the first look at which the interval is narrow enough, and the interval is that of a run.
- */
-START_TEST(stopping_is_the_first_narrow_look)
+/* The rule of sim/sequential.h on the intervals that a run would give. */
+START_TEST(stopping_is_by_the_rule)
 {
     struct entry_rule r = rule(60, 1, 0.03);
+    struct stopping_state state = stopping_begin(10, 60);
     struct kept k[60];
     const struct kept *list[60];
     struct store s;
-    uint32_t n = 0;
+    struct interval i;
 
     begin(&s, "results.lines");
-    for (uint32_t i = 0; i < 60; i++)
-        add(&s, 22, i, 40);
+    for (uint32_t n = 0; n < 60; n++)
+        add(&s, 22, n, 40);
     ck_assert_int_eq(store_kept(store_find(&s, 22), &figures, k, 60, &errors), 0);
-    for (uint32_t i = 0; i < 60; i++)
-        list[i] = &k[i];
-    for (n = 10; n < 60; n = (uint32_t)look_after(n, 10, 60)) {
+    for (uint32_t n = 0; n < 60; n++)
+        list[n] = &k[n];
+    do {
         struct kept_set set;
-        struct interval i;
-        double half;
 
-        kept_set_init(&set, &figures, list, n);
+        kept_set_init(&set, &figures, list, state.n);
         i = kept_interval(&set, 1, 0.95);
         kept_set_free(&set);
-        half = interval_half(&i);
-        if (half <= 0.03 / 1.03 * i.estimate)
-            break;
-    }
-    ck_verdict(&s, 22, r, ENTRY_DONE, n);
-    for (uint32_t i = 0; i < 60; i++)
-        kept_free(&k[i], &figures);
+    } while (!stopping_decide(&state, 0.03, &i, 60));
+    ck_assert(state.n > 10 && state.n < 60);
+    ck_assert(stopping_reached(0.03, &i));
+    ck_verdict(&s, 22, r, ENTRY_DONE, (uint32_t)state.n);
+    for (uint32_t n = 0; n < 60; n++)
+        kept_free(&k[n], &figures);
     store_free(&s);
 }
 END_TEST
@@ -439,7 +436,7 @@ Suite *suite_sweep_store(void)
                                   other_versions_are_refused,
                                   failures,
                                   stopping_depends_on_the_prefix_only,
-                                  stopping_is_the_first_narrow_look,
+                                  stopping_is_by_the_rule,
                                   decisions,
                                   short_replications_end_at_once,
                                   one_at_a_time};
