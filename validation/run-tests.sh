@@ -18,7 +18,8 @@
 #               "suite NAME: N passed, N failed". A suite without that line died: one failure more.
 #   e2e NAME    an executable script validation/e2e/NAME.sh (slow/NAME.sh in check-all), run from
 #               the project's root with HVSIM=the binary and TMP=an empty directory (and, when
-#               slow, HVSIM_BUILDS=the binaries of other compilers and levels). It prints
+#               slow, HVSIM_BUILDS=the binaries of other compilers and levels; under
+#               AddressSanitizer, whose shadow breaks limits on memory, SANITIZED=1). It prints
 #               "ok NAME" or "FAIL NAME: why" for each check, "skip NAME: why" for one it cannot
 #               do here. A line "# timeout: SECONDS" in the script sets its limit.
 #   build DIR   building everything into DIR; counts only if it fails.
@@ -44,7 +45,7 @@ fi
 what=${1:-check}
 case $what in
 check | check-all | asan) ;;
-*) sed -n 's/^# \{0,1\}//; 3,33p' "$0" >&2 && exit 2 ;;
+*) sed -n 's/^# \{0,1\}//; 3,34p' "$0" >&2 && exit 2 ;;
 esac
 out=$PWD/$BUILD/check
 mkdir -p "$BUILD"
@@ -252,7 +253,7 @@ units() { # DIR OPTIONS LABEL LIMIT; with a label, theory is left to the plain b
     done
 }
 
-scripts() { # BUILD DIR LIMIT [LABEL [TIMES_LIMIT]]
+scripts() { # BUILD DIR LIMIT [LABEL [TIMES_LIMIT [SANITIZED]]]
     local script limit name
     for script in "$2"/*.sh; do
         [ -e "$script" ] || continue
@@ -263,7 +264,8 @@ scripts() { # BUILD DIR LIMIT [LABEL [TIMES_LIMIT]]
             not_run "e2e $name" "no $1/hvsim"
         else
             # Not exec: a script without the x bit is a failure, not a missing test.
-            job e2e "$name" $((${limit:-$3} * ${5:-1})) "HVSIM=$PWD/$1/hvsim $script"
+            job e2e "$name" $((${limit:-$3} * ${5:-1})) \
+                "HVSIM=$PWD/$1/hvsim SANITIZED=${6:-} $script"
         fi
     done
 }
@@ -316,7 +318,7 @@ export UBSAN_OPTIONS=print_stacktrace=1
 asan() { # DIR
     build "$1" "all unit-binary" SANITIZE=address,undefined OPT=-O1
     units "$1" '' '[asan]' 900
-    scripts "$1" validation/e2e 120 '[asan]' 5
+    scripts "$1" validation/e2e 120 '[asan]' 5 1
     if have_sample "$1"; then
         job step "sample run [asan]" 600 "$(sample "$1/hvsim" "\$TMP/out")"
     else
