@@ -31,7 +31,7 @@ static struct param_list settings(const struct lab *l, const struct question *q)
 
     for (size_t i = 0; i < l->set.count; i++)
         item[i] = ((char **)l->set.item)[i];
-    for (size_t i = l->set.count; i < all.count; i++)
+    for (size_t i = l->set.count; q && i < all.count; i++)
         item[i] = ((char **)q->set.item)[i - l->set.count];
     all.item = item;
     return all;
