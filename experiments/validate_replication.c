@@ -217,6 +217,7 @@ enum exit_code validate_replication(const char *dir, bool quiet, FILE *out, stru
     struct checks checks = CHECKS_NONE;
     enum exit_code code;
 
+    replication_check_theory(0, &checks, e);
     if (dir)
         replication_check_captures(dir, 0, &checks, e);
     code = checks_exit_code(&checks);

@@ -50,6 +50,7 @@ struct agent {
     uint32_t missed[CONTROL_REPLICAS];
     size_t lenient[CONTROL_REPLICAS]; /* the detector does not count rounds before this one */
     uint64_t restarts;
+    uint8_t *issued; /* NULL, or the caller's: by round, did a replica issue a setpoint? */
     bool restart[CONTROL_REPLICAS]; /* to be sent */
     struct rng *jitter, *loss;      /* by sensor */
     struct rng path_out, path_in;

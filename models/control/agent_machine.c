@@ -142,6 +142,8 @@ static void arrival(struct machine *m, struct packet *p)
     const struct control_params *c = a->loop->params;
     sim_time first = SIM_NEVER;
 
+    if (a->issued && p->id < a->record.capacity)
+        a->issued[p->id] = 1;
     if (!c->paths) {
         taken(a, p, machine_now(m));
         return;

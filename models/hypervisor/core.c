@@ -328,6 +328,12 @@ void core_turn_won(struct pcpu *p, sim_time now)
     p->host->executing = p->id;
     if (p->current && p->current->burst_since < now)
         p->current->burst_since = now;
+    p->in_late = true;
+    for (uint32_t i = 0; i < p->lates; i++)
+        if (!timer_armed(p->late[i]))
+            p->late[i]->fire(p->late[i], now);
+    p->in_late = false;
+    p->lates = 0;
     if (p->asked) {
         p->asked = false;
         if (!timer_armed(&p->ipi)) /* no deadline of the emulator's: it would end the turn first */
@@ -360,6 +366,8 @@ static void slice_end(struct timer *t, sim_time now)
     struct pcpu *p = container_of(t, struct pcpu, slice);
 
     (void)now;
+    if (pcpu_defers(p, t))
+        return;
     p->host->executing = p->id;
     raise_here(p);
 }
@@ -697,6 +705,8 @@ static void singleshot_fire(struct timer *t, sim_time now)
     struct vcpu *v = container_of(t, struct vcpu, singleshot);
 
     (void)now;
+    if (pcpu_defers(&vcpu_host(v)->pcpu[v->timer_pcpu], t))
+        return;
     vcpu_host(v)->executing = v->timer_pcpu;
     evtchn_raise(&v->timer_virq);
 }

@@ -153,6 +153,8 @@ struct vcpu {
     void *guest_data;
 };
 
+enum { LATE_TIMERS = 16 };
+
 struct pcpu {
     struct host *host;
     struct cpupool *pool;
@@ -165,8 +167,11 @@ struct pcpu {
     uint32_t speed;     /* progress per ns with no busy sibling, in units of 2^-16 */
     uint32_t speed_now; /* the same at present */
     struct timer slice, burst, ipi;
-    bool waits_turn;        /* turns.h: another pCPU has the turn */
-    bool asked;             /* ... and it was asked to reschedule meanwhile */
+    bool waits_turn;                 /* turns.h: another pCPU has the turn */
+    bool asked;                      /* ... and it was asked to reschedule meanwhile */
+    struct timer *late[LATE_TIMERS]; /* ... and these timers of its own went off */
+    uint32_t lates;
+    bool in_late; /* ... which are being handled now */
     sim_time slice_granted; /* of the last decision; -1 none */
 };
 
@@ -385,6 +390,10 @@ void pcpu_set_speed(struct pcpu *p, uint32_t speed);
 /* Arm a hypervisor timer: fires at `when`, or later by the host's timer slop; at once, but after
  * all else of the present date, if `when` has passed. */
 void host_arm(struct host *h, struct timer *t, sim_time when);
+
+/* At the start of a timer's handler: must it wait until its pCPU has the turn (turns.h)? It is
+ * called again then. False on hosts whose pCPUs run at the same time. */
+bool pcpu_defers(struct pcpu *p, struct timer *t);
 
 /* A scheduler broke a rule: note it (the first counts) and stop the host's queue for good. */
 void host_fault(struct host *h, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

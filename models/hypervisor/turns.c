@@ -8,7 +8,7 @@ static const sim_time LEAST = NS_PER_US;
 
 static bool wants(const struct pcpu *p)
 {
-    return p->asked || (p->current && !p->current->idle);
+    return p->asked || p->lates || (p->current && !p->current->idle);
 }
 
 /* What each pCPU may use in a pass that begins at `now`. */
@@ -138,6 +138,43 @@ bool turns_hold(struct pcpu *p)
     }
     begin_pass(h, now);
     give(h, p->id, now);
+    return true;
+}
+
+/* The first pCPU that wants the turn. */
+static uint32_t first_wanting(const struct host *h)
+{
+    uint32_t i = 0;
+
+    while (!wants(&h->pcpu[i]))
+        i++;
+    return i;
+}
+
+/* Timers go off between two passes: the next pass begins with the first pCPU that is busy or has a
+ * timer to handle, whoever had the turn. */
+bool pcpu_defers(struct pcpu *p, struct timer *t)
+{
+    struct host *h = p->host;
+    sim_time now = h->queue->now;
+    uint32_t first;
+
+    if (!h->costs.emulator_tick || p->in_late || p->lates == LATE_TIMERS)
+        return false;
+    p->late[p->lates++] = t;
+    first = first_wanting(h);
+    if (first == p->id && h->turns.holder == first) {
+        p->lates--;
+        return false;
+    }
+    begin_pass(h, now);
+    if (h->turns.holder == first) {
+        begin_turn(h, now);
+        return true;
+    }
+    if (h->turns.holder != NOBODY)
+        core_turn_lost(&h->pcpu[h->turns.holder], now);
+    give(h, first, now);
     return true;
 }
 

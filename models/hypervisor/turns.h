@@ -8,8 +8,8 @@
  * time to the next deadline of the emulator's clock divided by their number. Deadlines are all
  * timers of the machine, among them a periodic one; a pCPU that is busy alone so gets turns of half
  * the rest, a quarter, ... What a pCPU is told meanwhile (an IPI, an event) it notices when
- * its turn comes (and then takes the time of an IPI to act on it). Timers of its own are handled at
- * their dates all the same.
+ * its turn comes (and then takes the time of an IPI to act on it); so it does timers of its own, of
+ * which periodic ones are set anew from then on.
  *
  * Source: QEMU 10.0.2, accel/tcg/tcg-accel-ops-rr.c and -icount.c, restated; seen in the captures
  * as dom0's wake-to-run times (docs/models/control.md).

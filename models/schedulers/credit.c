@@ -369,6 +369,8 @@ static void tick(struct timer *t, sim_time now)
     struct pcpu *p = cp->pcpu;
     struct credit *c = credit_data(p->pool->scheduler);
 
+    if (pcpu_defers(p, t))
+        return;
     p->host->executing = p->id;
     if (!p->current->idle)
         tick_vcpu(c, cp, credit_vcpu(p->current), now);
@@ -483,6 +485,8 @@ static void account(struct timer *t, sim_time now)
     struct list *at = c->active_domains.next;
     int64_t sum = 0;
 
+    if (pcpu_defers(&h->pcpu[c->master], t))
+        return;
     h->executing = c->master;
     if (c->balance < 0)
         a.credit_total -= c->balance;
