@@ -213,7 +213,7 @@ struct interval kept_interval(struct kept_set *s, size_t figure, double level)
 void kept_pseudo_values(struct kept_set *s, size_t figure, double *x)
 {
     const struct figure *f = &s->figures->item[figure];
-    double n = (double)s->count, all;
+    double n = (double)s->count, all, mean;
 
     if (f->pool == FIGURE_PLAIN || s->count < 2) {
         for (size_t k = 0; k < s->count; k++)
@@ -221,10 +221,10 @@ void kept_pseudo_values(struct kept_set *s, size_t figure, double *x)
         return;
     }
     all = sparse_figure(sum_of(s, f->pool), NULL, f->metric->q) / NS_TO_MS;
-    for (size_t k = 0; k < s->count; k++) {
-        double without =
+    for (size_t k = 0; k < s->count; k++)
+        x[k] =
             sparse_figure(sum_of(s, f->pool), &s->item[k]->pool[f->pool], f->metric->q) / NS_TO_MS;
-
-        x[k] = n * all - (n - 1) * without;
-    }
+    mean = mean_of(x, s->count);
+    for (size_t k = 0; k < s->count; k++)
+        x[k] = all - (n - 1) * (x[k] - mean);
 }

@@ -42,9 +42,11 @@ void kept_set_free(struct kept_set *s);
 /* A figure of all of them with its interval. */
 struct interval kept_interval(struct kept_set *s, size_t figure, double level);
 
-/* The figure as one value per replication whose mean is (nearly) the figure: its own value, or of a
- * distribution the jackknife's pseudo-value n all - (n - 1) without it (Tukey 1958). What paired
- * tests compare. NAN where there is nothing. */
+/* The figure as one value per replication, whose mean is the figure and whose spread gives its
+ * interval: the replication's own value, or of a distribution the jackknife's pseudo-value (Tukey
+ * 1958) around the figure of all, all - (n - 1) (without it - mean of these). Not around the
+ * jackknife's own estimate: for a quantile that one jumps when a single replication is unlike the
+ * others. What paired tests compare. NAN where there is nothing. */
 void kept_pseudo_values(struct kept_set *s, size_t figure, double *x);
 
 /* The fewest observations of a replication, behind a figure of a distribution; 0 for others. */

@@ -344,6 +344,19 @@ START_TEST(stopping_is_by_the_rule)
     } while (!stopping_decide(&state, 0.03, &i, 60));
     ck_assert(state.n > 10 && state.n < 60);
     ck_assert(stopping_reached(0.03, &i));
+    for (size_t f = 0; f < 2; f++) { /* values to compare by have this mean and this spread */
+        struct kept_set set;
+        struct interval mean;
+        double x[60];
+
+        kept_set_init(&set, &figures, list, 60);
+        kept_pseudo_values(&set, f, x);
+        mean = interval_mean(x, 60, 0.95);
+        i = kept_interval(&set, f, 0.95);
+        kept_set_free(&set);
+        ck_assert(fabs(mean.estimate - i.estimate) < 1e-9 * i.estimate);
+        ck_assert(fabs(interval_half(&mean) - interval_half(&i)) < 1e-9 * interval_half(&i));
+    }
     ck_verdict(&s, 22, r, ENTRY_DONE, (uint32_t)state.n);
     for (uint32_t n = 0; n < 60; n++)
         kept_free(&k[n], &figures);
