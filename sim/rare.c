@@ -11,15 +11,22 @@ bool biased_event(struct biased *b, double p, double q)
     return happens;
 }
 
-double biased_uniform(struct biased *b, double tail, double share)
+double biased_uniform(struct biased *b, double share, double tail)
 {
-    bool from_tail = rng_bernoulli(b->rng, share);
-    bool upper = rng_bernoulli(b->rng, 0.5);
-    double u = rng_uniform(b->rng);
+    bool from_tail = rng_bernoulli(b->rng, share), upper = rng_bernoulli(b->rng, 0.5);
+    bool wide = rng_bernoulli(b->rng, 0.5);
+    double narrow_tail = tail < 0.5 ? tail : 0.5, wide_tail = tail < 0.05 ? 10 * tail : 0.5;
+    double u = rng_uniform(b->rng), size = wide ? wide_tail : narrow_tail, end;
+    double density = 1 - share;
 
     if (from_tail)
-        u = upper ? 1 - tail * u : tail * u;
-    b->weight /= 1 - share + (u > 1 - tail || u < tail ? share / (2 * tail) : 0);
+        u = upper ? 1 - size * u : size * u;
+    end = u < 0.5 ? u : 1 - u;
+    if (end < narrow_tail)
+        density += share / (4 * narrow_tail);
+    if (end < wide_tail)
+        density += share / (4 * wide_tail);
+    b->weight /= density;
     return u;
 }
 

@@ -6,7 +6,8 @@
  *
  * Two kinds of draws are biased. An event of chance p happens with chance q instead. A uniform
  * number, from which a distribution is drawn by inversion (which may put large values at either
- * end), comes with chance `share` from within `tail` of 0 or 1 only: a mixture, so that weights are
+ * end), comes with chance `share` from a tail near 0 or 1: of the size given, or of ten times
+ * that. It is a mixture, so that weights are
  * bounded by 1 / (1 - share) and no part of the distribution is left out.
  */
 #ifndef HVSIM_SIM_RARE_H
@@ -23,8 +24,8 @@ struct biased {
 /* Did an event of chance p happen? It is made to with chance q, 0 < q < 1. */
 bool biased_event(struct biased *b, double p, double q);
 
-/* A uniform number from the mixture. 0 < tail < 1/2, 0 <= share < 1. */
-double biased_uniform(struct biased *b, double tail, double share);
+/* A uniform number from the mixture. 0 <= share < 1, 0 < tail. */
+double biased_uniform(struct biased *b, double share, double tail);
 
 /* A stream whose next uniform number is (nearest to) u: for drawing by inversion. */
 struct rng rng_yielding(double u);

@@ -2,16 +2,27 @@
 #include "models/control/importance.h"
 
 #include "models/control/path.h"
+#include "sim/error.h"
 #include "sim/rare.h"
 
 enum { BATCHES = 20 };
 
-/* Chances of rare things are raised to this; tails are sampled this often, so large a tail. */
-static const double EVENT = 0.25, TAIL_SHARE = 0.25, TAIL = 1e-3;
+/* Chances of rare things are raised to this; tails are sampled this often. */
+static const double EVENT = 0.25, TAIL_SHARE = 0.5;
+
+enum { KNOWN = 4 * CONTROL_REPLICAS + CONTROL_PATHS + 1 };
+
+struct known {
+    const struct distribution *of[KNOWN];
+    double tail[KNOWN];
+    uint32_t count;
+};
 
 struct sampler {
     struct biased b;
     bool biased;
+    double limit;        /* what is late, roughly */
+    struct known *known; /* tails found so far */
 };
 
 bool importance_applies(const struct control_params *p)
@@ -26,13 +37,52 @@ static bool event(struct sampler *s, double p)
     return biased_event(&s->b, p, s->biased && p < EVENT ? EVENT : p);
 }
 
+/* ---- how rare a distribution's part in being late is ------------------------------------------
+ */
+
+static double at(const struct distribution *d, double u)
+{
+    struct rng r = rng_yielding(u);
+
+    return dist_draw(d, &r);
+}
+
+/* The chance of a draw above the limit, roughly: the part of (0, 1) at the end where large values
+ * are. Between 1e-9 and 1/2. */
+static double chance_beyond(const struct distribution *d, double limit)
+{
+    bool upper = at(d, 1 - 1e-9) >= at(d, 1e-9);
+    double low = -9, high = -0.30103; /* decimal logarithms */
+
+    for (int i = 0; i < 40; i++) {
+        double middle = (low + high) / 2, tail = det_pow(10, middle);
+
+        if (at(d, upper ? 1 - tail : tail) > limit)
+            low = middle;
+        else
+            high = middle;
+    }
+    return det_pow(10, low);
+}
+
+static double tail_of(struct sampler *s, const struct distribution *d)
+{
+    for (uint32_t i = 0; i < s->known->count; i++)
+        if (s->known->of[i] == d)
+            return s->known->tail[i];
+    BUG_ON(s->known->count == KNOWN);
+    s->known->of[s->known->count] = d;
+    s->known->tail[s->known->count] = chance_beyond(d, s->limit);
+    return s->known->tail[s->known->count++];
+}
+
 static sim_time draw(struct sampler *s, const struct distribution *d)
 {
     struct rng r;
 
-    if (d->kind == DIST_CONSTANT)
-        return dist_draw_time(d, s->b.rng);
-    r = rng_yielding(biased_uniform(&s->b, TAIL, s->biased ? TAIL_SHARE : 0));
+    if (d->kind == DIST_CONSTANT || d->kind == DIST_GAMMA || d->kind == DIST_POINTS)
+        return dist_draw_time(d, s->b.rng); /* nothing to bias, or not drawn from one number */
+    r = rng_yielding(biased_uniform(&s->b, s->biased ? TAIL_SHARE : 0, tail_of(s, d)));
     return dist_draw_time(d, &r);
 }
 
@@ -116,6 +166,7 @@ struct interval importance_unavailable(const struct control_params *p,
                                        uint64_t samples, bool biased, uint64_t seed, double level)
 {
     double mean[BATCHES];
+    struct known known = {.count = 0};
     struct rng rng;
 
     rng_init(&rng, seed, 0, "importance", biased ? "biased" : "plain");
@@ -123,7 +174,7 @@ struct interval importance_unavailable(const struct control_params *p,
         double sum = 0;
 
         for (uint64_t i = 0; i < samples / BATCHES; i++) {
-            struct sampler s = {{&rng, 1}, biased};
+            struct sampler s = {{&rng, 1}, biased, (double)p->horizon, &known};
             bool taken = all_taken(&s, p);
             uint32_t valid = 0;
 
