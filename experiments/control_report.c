@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/control_report.h"
 
+#include "models/control/importance.h"
 #include "sim/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { BLOCK_ROUNDS = 50, CLUSTERS = 10, RESAMPLES = 2000 };
+enum { BLOCK_ROUNDS = 50, CLUSTERS = 10, RESAMPLES = 2000, RARE_SAMPLES = 400000 };
 
 #define POWER 0.8
 
@@ -148,6 +149,28 @@ struct loop_service loop_service_of(const struct loop_rounds *r, double period_s
     free(out);
     free(bad);
     return s;
+}
+
+bool loop_rare(const struct variant *v, size_t loop, struct interval *unavailable)
+{
+    const struct roster_loop *l = &v->roster->loop[loop];
+    const struct control_params *c = &l->spec->control;
+    const struct tally_rounds *part = &v->tally.loop[loop * v->tally.capacity];
+    struct importance_replica replica[CONTROL_REPLICAS];
+
+    if (!importance_applies(c) || !v->tally.count)
+        return false;
+    for (size_t i = 0; i < l->replicas; i++) {
+        const struct roster_replica *p = &v->roster->replica[l->first_replica + i];
+
+        if (!p->node)
+            return false;
+        replica[i] = (struct importance_replica){p->node, part->wire[i]};
+    }
+    *unavailable = importance_unavailable(c, replica, (uint32_t)l->replicas, RARE_SAMPLES, true,
+                                          (uint64_t)v->scenario->seed,
+                                          percent_fraction(v->scenario->confidence));
+    return true;
 }
 
 /* ---- dependence over time and in the tail ---------------------------------------------------- */

@@ -45,6 +45,10 @@ struct loop_service {
 };
 struct loop_service loop_service_of(const struct loop_rounds *r, double period_s, double level);
 
+/* The unavailability by importance sampling: false unless all replicas are on machines of their own
+ * and rounds are independent (models/control/importance.h). */
+bool loop_rare(const struct variant *v, size_t loop, struct interval *unavailable);
+
 /* Autocorrelation of lateness at lags 1 .. LOOP_LAGS, mean over replicas; and correlation of one
  * replica's lateness with another's so many rounds later, mean over ordered pairs. */
 void loop_lags(const struct loop_rounds *r, double deadline, double own[LOOP_LAGS],

@@ -129,6 +129,7 @@ static void put_loop(const struct variant *v, size_t loop, struct json_writer *w
     const struct control_params *c = &l->spec->control;
     struct loop_rounds r = loop_rounds_of(v, loop);
     struct loop_service s = loop_service_of(&r, (double)c->period / 1e9, level_of(v));
+    struct interval rare;
     size_t count;
     double *deadline = deadlines_of(l->spec, &count);
 
@@ -140,6 +141,8 @@ static void put_loop(const struct variant *v, size_t loop, struct json_writer *w
         json_put_string(w, NULL, v->roster->replica[l->first_replica + i].name);
     json_end(w);
     put_service(w, &s);
+    if (loop_rare(v, loop, &rare))
+        put_interval(w, "unavailable_by_importance_sampling", &rare);
     json_begin(w, "lateness", '[');
     for (size_t i = 0; i < count; i++) {
         struct loop_deadline d =
@@ -227,9 +230,17 @@ static void print_loop(const struct variant *v, size_t loop, FILE *out)
     struct loop_service s = loop_service_of(&r, (double)l->spec->control.period / 1e9, level_of(v));
     size_t count;
     double *deadline = deadlines_of(l->spec, &count);
+    struct interval rare;
     struct grid g;
 
     print_service(l, &r, &s, out);
+    if (loop_rare(v, loop, &rare)) {
+        fprintf(out,
+                "  unavailable by importance sampling: %.3g of the rounds (%.3g to %.3g), %.2f "
+                "nines\n",
+                rare.estimate, rare.low, rare.high,
+                rare.estimate > 0 ? -log10(rare.estimate) : INFINITY);
+    }
     grid_init(&g, r.replicas > 1 ? 8 : 2);
     grid_row(&g);
     grid_put(&g, "  late after, ms");

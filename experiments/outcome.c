@@ -2,6 +2,7 @@
 #include "experiments/outcome.h"
 
 #include "sim/stats.h"
+#include "sim/wire.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,9 +72,31 @@ static void free_clients(struct client_results *c, size_t n)
     free(c);
 }
 
-static void put_rounds(FILE *out, const struct control_record *r)
+static sim_time wire_of(const struct world_loop *wl, uint32_t replica)
 {
+    const struct control_loop *l = &wl->loop;
+    struct machine *node = l->replica[replica].machine, *field = l->agent.machine;
+    const struct path *there, *back;
+
+    if (!wl->node[replica].node)
+        return -1;
+    there = machine_path(field, node);
+    back = machine_path(node, field);
+    return there->latency + back->latency +
+           2 * (wire_time(l->params->bytes, field->nic_rate) +
+                wire_time(l->params->bytes, node->nic_rate));
+}
+
+static void put_rounds(FILE *out, const struct world_loop *wl)
+{
+    const struct control_record *r = &wl->agent.record;
     size_t n = r->end - r->first;
+
+    for (uint32_t i = 0; i < r->replicas; i++) {
+        sim_time wire = wire_of(wl, i);
+
+        put(out, &wire, sizeof wire);
+    }
 
     put_number(out, n);
     put(out, r->delay + r->first * r->replicas, n * r->replicas * sizeof *r->delay);
@@ -97,7 +120,7 @@ void outcome_write(const struct layout *l, const struct world *w, FILE *out)
         put(out, &merged[i].counts, sizeof merged[i].counts);
     }
     for (size_t i = 0; i < l->roster->loops; i++)
-        put_rounds(out, &w->loop[i].agent.record);
+        put_rounds(out, &w->loop[i]);
     free(pools);
     free_clients(merged, l->clients);
     free(samples);
@@ -200,8 +223,11 @@ static void get_counts(struct reader *r, struct client_counts *into)
 
 static void get_rounds(struct reader *r, size_t replicas, struct tally_rounds *into)
 {
-    size_t n = get_number(r), bytes = n * (replicas + 1) * sizeof(sim_time);
+    size_t n, bytes;
 
+    get(r, into->wire, replicas * sizeof *into->wire);
+    n = get_number(r);
+    bytes = n * (replicas + 1) * sizeof(sim_time);
     if (r->bad || n > (size_t)(r->end - r->at) || bytes > (size_t)(r->end - r->at)) {
         r->bad = true;
         return;

@@ -20,8 +20,9 @@ void outcome_write(const struct layout *l, const struct world *w, FILE *out);
  * none came. */
 struct tally_rounds {
     size_t rounds;
-    sim_time *delay;    /* [round * replicas + replica] */
-    sim_time *accepted; /* by the masker */
+    sim_time *delay;                 /* [round * replicas + replica] */
+    sim_time *accepted;              /* by the masker */
+    sim_time wire[CONTROL_REPLICAS]; /* the network there and back, uncontended; -1: in a domain */
 };
 
 struct tally {

@@ -49,7 +49,7 @@ static double at_least(double mean, uint64_t k)
 {
     double term = det_exp(-mean), below = 0;
 
-    if (term <= 0) { /* beyond the range of exp: the normal distribution is exact enough */
+    if (mean > 600) { /* towards the end of exp's range: the normal distribution is exact enough */
         double z = ((double)k - 0.5 - mean) / sqrt(mean);
 
         return 1 - det_normal_cdf(z);
@@ -64,10 +64,11 @@ static double at_least(double mean, uint64_t k)
 double smallest_factor(double expected, double design, double level, double power)
 {
     double mean = expected / (design > 1 ? design : 1), low = 1, high = 1;
-    uint64_t critical = 1;
+    uint64_t critical;
 
     if (!(mean > 0))
         return INFINITY;
+    critical = (uint64_t)mean + 1; /* no lower: half of the counts reach the mean */
     while (at_least(mean, critical) > (1 - level) / 2)
         critical++;
     while (at_least(mean * high, critical) < power)

@@ -79,7 +79,7 @@ END_TEST
 /* Against GSL's Poisson distribution: the test's level is kept, and its power is as asked. */
 START_TEST(the_smallest_factor_has_the_power_it_promises)
 {
-    static const double expected[] = {0.01, 0.5, 3, 20, 100, 600};
+    static const double expected[] = {0.01, 0.5, 3, 20, 100, 400};
 
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         double factor = smallest_factor(expected[i], 1, 0.95, 0.8);
@@ -92,6 +92,9 @@ START_TEST(the_smallest_factor_has_the_power_it_promises)
         ck_assert_double_lt(factor, smallest_factor(expected[i], 4, 0.95, 0.8));
     }
     ck_assert(isinf(smallest_factor(0, 1, 0.95, 0.8)));
+    /* With many expected: the normal distribution's (1.96 + 0.84) / sqrt(n). */
+    ck_assert_double_eq_tol(smallest_factor(730, 1, 0.95, 0.8), 1 + 2.8 / sqrt(730), 0.01);
+    ck_assert_double_eq_tol(smallest_factor(5000, 1, 0.95, 0.8), 1 + 2.8 / sqrt(5000), 0.003);
 }
 END_TEST
 
