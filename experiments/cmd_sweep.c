@@ -153,8 +153,10 @@ static void print_outcome(const struct sweep_outcome *r, const char *dir)
     if (r->replications && !r->jobs)
         printf("; %zu replications in %.1f s", r->replications, r->elapsed);
     else if (r->replications)
-        printf("; %zu replications in %.1f s, %.1f%% of %u workers' time in simulation",
-               r->replications, r->elapsed, 100 * r->simulated / (r->elapsed * r->jobs), r->jobs);
+        printf("; %zu replications in %.1f s by %u workers, which simulated %.1f%% of that time; "
+               "%.1f%% of the CPU time went into simulation",
+               r->replications, r->elapsed, r->jobs,
+               100 * r->simulated.wall / (r->elapsed * r->jobs), 100 * r->simulated.cpu / r->cpu);
     printf(".\n");
     if (r->failures && *r->failures)
         printf("\n%s", r->failures);

@@ -72,9 +72,15 @@ char *sweep_rerun(const struct sweep *s, size_t point, uint32_t replications);
  * platform, it is then loaded into this process. 0, or -1 with errors. */
 int sweep_prepare(const struct sweep *s, unsigned jobs, struct errors *e);
 
+/* What a replication took: wall time, and time of a CPU. */
+struct sweep_time {
+    double wall, cpu; /* s */
+};
+
 /* In a child: simulate a replication of a point; `text` (which the caller frees) is what is kept of
- * it, *seconds the wall time spent on it. `reached` is told how far it is. 0, or -1 with errors. */
+ * it, *took the time spent on simulating it. `reached` is told how far it is. 0, or -1 with errors.
+ */
 int sweep_replicate(const struct sweep *s, size_t point, uint64_t replication, int64_t *reached,
-                    char **text, double *seconds, struct errors *e);
+                    char **text, struct sweep_time *took, struct errors *e);
 
 #endif

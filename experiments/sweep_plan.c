@@ -37,11 +37,11 @@ struct pilot {
 static int simulate(void *ctx, size_t index, FILE *out, struct errors *e)
 {
     struct pilot *p = ctx;
-    double seconds;
+    struct sweep_time took;
     char *text;
 
     (void)out;
-    if (sweep_replicate(p->sweep, p->point[index], 0, &p->reached[index], &text, &seconds, e))
+    if (sweep_replicate(p->sweep, p->point[index], 0, &p->reached[index], &text, &took, e))
         return -1;
     free(text);
     return 0;
@@ -110,6 +110,8 @@ static double pilot(const struct sweep *s, const struct plan_options *o, char **
 
 static char *duration_text(double s)
 {
+    if (s < 0.1)
+        return xasprintf("%.3g ms", s * 1e3);
     if (s < 90)
         return xasprintf("%.3g s", s);
     if (s < 5400)

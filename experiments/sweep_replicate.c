@@ -7,6 +7,7 @@
 #include "sim/progress.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 /* Fleets that are tried beforehand; should another be wrong, its points fail by themselves. */
 enum { FLEETS_TRIED = 16 };
@@ -56,13 +57,22 @@ int sweep_prepare(const struct sweep *s, unsigned jobs, struct errors *e)
     return e->count > before ? -1 : 0;
 }
 
+static struct sweep_time now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (struct sweep_time){(double)wall_now() / 1e9,
+                               (double)t.tv_sec + (double)t.tv_nsec / 1e9};
+}
+
 int sweep_replicate(const struct sweep *s, size_t point, uint64_t replication, int64_t *reached,
-                    char **text, double *seconds, struct errors *e)
+                    char **text, struct sweep_time *took, struct errors *e)
 {
     const struct figures *f = &s->set[s->point[point].set].figures;
     struct kept kept = {0};
     struct world *w = NULL;
-    int64_t began = wall_now();
+    struct sweep_time began = now();
     struct study study;
     size_t size;
     FILE *out;
@@ -73,7 +83,9 @@ int sweep_replicate(const struct sweep *s, size_t point, uint64_t replication, i
     if (w) {
         kept_take(&kept, f, study.variant[0].layout, w);
         world_free(w);
-        *seconds = (double)(wall_now() - began) / 1e9;
+        *took = now();
+        took->wall -= began.wall;
+        took->cpu -= began.cpu;
         out = open_memstream(text, &size);
         kept_write(&kept, f, out);
         fclose(out);

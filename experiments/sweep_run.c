@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -154,7 +155,7 @@ static int work(void *ctx, size_t task, FILE *out, struct errors *e)
     struct run *r = ctx;
     size_t entry = task >> REPLICATION_BITS;
     uint32_t replication = (uint32_t)(task & ((1u << REPLICATION_BITS) - 1));
-    double seconds;
+    struct sweep_time took;
     unsigned i = 0;
     char *text;
 
@@ -162,9 +163,9 @@ static int work(void *ctx, size_t task, FILE *out, struct errors *e)
            r->running[i].replication != replication)
         i++;
     if (sweep_replicate(r->sweep, r->store.entry[entry].point, replication, &r->reached[i], &text,
-                        &seconds, e))
+                        &took, e))
         return -1;
-    fprintf(out, "%.6f %s", seconds, text);
+    fprintf(out, "%.6f %.6f %s", took.wall, took.cpu, text);
     fputc('\0', out);
     free(text);
     return 0;
@@ -206,18 +207,20 @@ static int save(struct run *r, size_t entry, uint32_t replication, const struct 
 {
     struct entry *n = &r->store.entry[entry];
     const char *text = result->data;
+    struct sweep_time took;
     char *end;
-    double seconds;
 
     if (result->outcome != POOL_DONE)
         return store_add_failure(&r->store, n, replication, result->seconds, result->reason, r->e);
     if (!result->size || text[result->size - 1])
         return store_add_failure(&r->store, n, replication, result->seconds,
                                  "its result did not arrive whole", r->e);
-    seconds = strtod(text, &end);
+    took.wall = strtod(text, &end);
+    took.cpu = strtod(end, &end);
     r->out->replications++;
-    r->out->simulated += seconds;
-    return store_add(&r->store, n, replication, seconds, end + 1,
+    r->out->simulated.wall += took.wall;
+    r->out->simulated.cpu += took.cpu;
+    return store_add(&r->store, n, replication, took.cpu, end + 1,
                      sweep_rule(r->sweep, n->point).stop >= 0, r->e);
 }
 
@@ -353,6 +356,21 @@ static int claim(struct run *r)
     return status ? status : store_read(&r->store, o->keep_failed, r->e);
 }
 
+static double cpu_now(void)
+{
+    static const int who[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
+    double sum = 0;
+
+    for (int i = 0; i < 2; i++) {
+        struct rusage u;
+
+        getrusage(who[i], &u);
+        sum += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+               (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+    }
+    return sum;
+}
+
 static int simulate(struct run *r)
 {
     struct pool pool = {.jobs = r->jobs,
@@ -364,6 +382,7 @@ static int simulate(struct run *r)
                         .completed = completed,
                         .tick = tick};
     size_t size = r->jobs * sizeof *r->reached, before = r->e->count;
+    double cpu = cpu_now();
     int64_t began = wall_now();
 
     if (sweep_prepare(r->sweep, r->jobs, r->e))
@@ -379,6 +398,7 @@ static int simulate(struct run *r)
     line_file_sync(r->store.own, r->e);
     r->out->done += r->unsynced;
     r->out->elapsed = (double)(wall_now() - began) / 1e9;
+    r->out->cpu = cpu_now() - cpu;
     munmap(r->reached, size);
     free(r->running);
     free(r->active);

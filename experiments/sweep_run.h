@@ -22,7 +22,9 @@ struct sweep_outcome {
     size_t known, gone;          /* of an index that was there before: see index_write */
     size_t damaged;              /* stored lines that could not be read */
     size_t replications;         /* computed this time */
-    double elapsed, simulated;   /* s of wall time: in all, and in simulation, by all workers */
+    double elapsed;              /* s of wall time */
+    struct sweep_time simulated; /* in simulation, by all workers */
+    double cpu;                  /* s of CPU time: of all processes, overheads included */
     unsigned jobs;               /* 0: on a cluster */
     bool interrupted;
     char *failures; /* a line for each failed point: number, reason, how to run it alone; owned */

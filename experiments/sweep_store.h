@@ -4,7 +4,7 @@
  * by one process each and found again by the key of the point.
  *
  *     H <tab> 1 <tab> version of hvsim
- *     R <tab> key <tab> replication <tab> microseconds <tab> values and distributions <tab> check
+ *     R <tab> key <tab> replication <tab> CPU microseconds <tab> values and distributions <tab> check
  *     F <tab> key <tab> replication <tab> microseconds <tab> reason <tab> check
  *     D <tab> key <tab> replications <tab> 0 <tab> digest of the stopping rule <tab> check
  *
