@@ -24,6 +24,7 @@ struct testbed_choices {
     int dom0_vcpus;
     bool dom0_apart; /* on one pCPU more, alone */
     int busy;        /* per cent, of the 12-VM hogs */
+    bool feedback;   /* do lookbusy's corrections of its bursts take effect? */
     int idle_enter;  /* us until a guest that has nothing to do blocks */
     int seconds;     /* measured in each replication */
 };
