@@ -158,6 +158,15 @@ static struct condition *node(enum operation operation, enum kind kind, struct c
     return c;
 }
 
+static struct condition *number_node(enum operation operation, struct condition *a,
+                                     struct condition *b, enum quantity q)
+{
+    struct condition *c = node(operation, OF_NUMBER, a, b);
+
+    c->quantity = q;
+    return c;
+}
+
 static bool is_zero(const struct condition *c)
 {
     return c->operation == LITERAL && c->kind == OF_NUMBER && c->number == 0;
@@ -337,8 +346,7 @@ static struct condition *parse_numbers(struct parser *p, parse_fn *inner, const 
         }
         if (!combine(o, a, b, &q))
             return mismatch(p, at, a, b, "computed with each other");
-        a = node(o, OF_NUMBER, a, b);
-        a->quantity = q;
+        a = number_node(o, a, b, q);
     }
     return a;
 }
@@ -364,8 +372,10 @@ static struct condition *parse_comparison(struct parser *p)
         {"<", LESS_THAN}, {">", GREATER_THAN}, {"=", EQUAL}};
     struct condition *a = parse_sum(p), *b;
 
+    if (!a)
+        return NULL;
     skip_blanks(p);
-    for (size_t i = 0; a && i < sizeof signs / sizeof *signs; i++) {
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         const char *at = p->at;
         bool order = signs[i].operation != EQUAL && signs[i].operation != DIFFERENT;
 

@@ -151,7 +151,7 @@ int index_write(const struct sweep *s, const char *dir, size_t *known, size_t *g
                 struct errors *e)
 {
     char *path = output_path(dir, NAME), *text;
-    size_t size, dummy;
+    size_t size, dummy = 0;
     FILE *out = open_memstream(&text, &size);
     int status = 0;
 

@@ -4,9 +4,9 @@
  * by one process each and found again by the key of the point.
  *
  *     H <tab> 1 <tab> version of hvsim
- *     R <tab> key <tab> replication <tab> CPU microseconds <tab> values and distributions <tab> check
- *     F <tab> key <tab> replication <tab> microseconds <tab> reason <tab> check
- *     D <tab> key <tab> replications <tab> 0 <tab> digest of the stopping rule <tab> check
+ *     R <tab> key <tab> replication <tab> CPU microseconds <tab> values and distributions <tab>
+ * check F <tab> key <tab> replication <tab> microseconds <tab> reason <tab> check D <tab> key <tab>
+ * replications <tab> 0 <tab> digest of the stopping rule <tab> check
  *
  * `check` is a digest of the line before it: a line that a dying disk or machine has damaged is
  * passed over, and its replication computed again. A replication with a result has no failure, even

@@ -6,13 +6,19 @@
 #include <math.h>
 #include <string.h>
 
+/* Values of a WHOLE variable. */
+static size_t steps_of(const struct variable *v)
+{
+    return (size_t)floor((v->high - v->low) / v->step + 1e-9) + 1;
+}
+
 /* Values of a variable; 0 if they cannot be counted. */
 static size_t values_of(const struct variable *v)
 {
     if (v->kind == VARIABLE_CHOICE)
         return v->choices;
     if (v->kind == VARIABLE_WHOLE)
-        return (size_t)floor((v->high - v->low) / v->step + 1e-9) + 1;
+        return steps_of(v);
     return v->low == v->high ? 1 : 0;
 }
 
@@ -33,7 +39,10 @@ size_t space_size(const struct variable *v, size_t variables, size_t most)
 void space_setting(const struct variable *v, size_t variables, size_t i, double *x)
 {
     for (size_t k = variables; k-- > 0;) {
-        size_t n = values_of(&v[k]), value = i % n;
+        size_t n = values_of(&v[k]), value;
+
+        BUG_ON(!n); /* only for spaces that space_size() has counted */
+        value = i % n;
 
         i /= n;
         x[k] = v[k].kind == VARIABLE_CHOICE ? (double)value : v[k].low + (double)value * v[k].step;
@@ -47,7 +56,7 @@ static double value_at(const struct variable *v, double share)
 
     share = share < 0 ? 0 : share > 1 ? 1 : share;
     if (v->kind == VARIABLE_WHOLE && !v->log) {
-        double n = (double)values_of(v), i = floor(share * n);
+        double n = (double)steps_of(v), i = floor(share * n);
 
         return v->low + (i < n ? i : n - 1) * v->step;
     }
@@ -65,7 +74,7 @@ static double share_of(const struct variable *v, double x)
     if (v->log)
         return (det_log(x) - det_log(v->low)) / (det_log(v->high) - det_log(v->low));
     if (v->kind == VARIABLE_WHOLE) /* the middle of its part */
-        return ((x - v->low) / v->step + 0.5) / (double)values_of(v);
+        return ((x - v->low) / v->step + 0.5) / (double)steps_of(v);
     return (x - v->low) / (v->high - v->low);
 }
 

@@ -241,6 +241,12 @@ else
     echo "skip sweep show draws: no gnuplot"
 fi
 
+# ---- The library's sweeps ---------------------------------------------------------------------------
+
+for file in experiments/library/*.sweep.json; do
+    check "sweep plan of $(basename "$file")" "$HVSIM" sweep plan --no-trial "$file"
+done
+
 # ---- Mistakes -------------------------------------------------------------------------------------
 
 sed 's|/tslice|/tslize|' "$TMP/a.json" >"$TMP/typo.json"
