@@ -121,7 +121,7 @@ struct loop_deadline loop_deadline_of(const struct loop_rounds *r, double deadli
     return d;
 }
 
-static double nines_of(double unavailable)
+double availability_nines(double unavailable)
 {
     return unavailable > 0 ? -det_log(unavailable) / det_log(10) : INFINITY;
 }
@@ -141,9 +141,9 @@ struct loop_service loop_service_of(const struct loop_rounds *r, double period_s
     for (size_t k = 0; k < r->replications; k++)
         runs_add(&s.outage, bad + k * r->each, r->each, 1);
     s.unavailable = share(r, out, level, &rng);
-    s.nines = nines_of(s.unavailable.estimate);
-    s.nines_low = nines_of(s.unavailable.high);
-    s.nines_high = nines_of(s.unavailable.low);
+    s.nines = availability_nines(s.unavailable.estimate);
+    s.nines_low = availability_nines(s.unavailable.high);
+    s.nines_high = availability_nines(s.unavailable.low);
     s.mttf = runs_to_failure(&s.outage) * period_s;
     s.mttr = runs_to_repair(&s.outage) * period_s;
     free(out);

@@ -37,6 +37,9 @@ struct loop_deadline {
 struct loop_deadline loop_deadline_of(const struct loop_rounds *r, double deadline, double level,
                                       uint64_t seed);
 
+/* -log10 of it: 3 for 0.001; INFINITY for 0. */
+double availability_nines(double unavailable);
+
 struct loop_service {
     struct interval unavailable; /* share of rounds */
     double nines, nines_low, nines_high;

@@ -238,8 +238,7 @@ static void print_loop(const struct variant *v, size_t loop, FILE *out)
         fprintf(out,
                 "  unavailable by importance sampling: %.3g of the rounds (%.3g to %.3g), %.2f "
                 "nines\n",
-                rare.estimate, rare.low, rare.high,
-                rare.estimate > 0 ? -log10(rare.estimate) : INFINITY);
+                rare.estimate, rare.low, rare.high, availability_nines(rare.estimate));
     }
     grid_init(&g, r.replicas > 1 ? 8 : 2);
     grid_row(&g);

@@ -171,7 +171,7 @@ struct pcpu {
     bool asked;                      /* ... and it was asked to reschedule meanwhile */
     struct timer *late[LATE_TIMERS]; /* ... and these timers of its own went off */
     uint32_t lates;
-    bool in_late; /* ... which are being handled now */
+    bool in_late;           /* ... which are being handled now */
     sim_time slice_granted; /* of the last decision; -1 none */
 };
 
