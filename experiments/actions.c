@@ -95,10 +95,18 @@ static struct domain *target(const struct action *a)
     return ((struct world_domain *)a->object)->domain;
 }
 
+/* xl knows no domain of that name: nothing is done. */
+static bool missing(const struct action *a)
+{
+    return domain_gone(target(a));
+}
+
 static void set_weight(struct action *a)
 {
     const struct number_arguments *args = a->arguments;
 
+    if (missing(a))
+        return;
     domain_set(target(a), (uint32_t)args->value, target(a)->cap);
 }
 
@@ -106,6 +114,8 @@ static void set_cap(struct action *a)
 {
     const struct number_arguments *args = a->arguments;
 
+    if (missing(a))
+        return;
     domain_set(target(a), target(a)->weight, (uint32_t)args->value);
 }
 
@@ -113,7 +123,7 @@ static void each_vcpu(const struct action *a, void (*act)(struct vcpu *v))
 {
     struct domain *d = target(a);
 
-    for (uint32_t i = 0; i < d->vcpu_count; i++)
+    for (uint32_t i = 0; !missing(a) && i < d->vcpu_count; i++)
         act(d->vcpu[i]);
 }
 
@@ -148,7 +158,7 @@ static void pin(struct action *a)
     const struct pin_arguments *args = a->arguments;
     struct domain *d = target(a);
 
-    for (uint32_t i = 0; i < d->vcpu_count; i++)
+    for (uint32_t i = 0; !missing(a) && i < d->vcpu_count; i++)
         vcpu_set_affinity(d->vcpu[i], &args->hard, &args->soft);
 }
 
@@ -158,6 +168,11 @@ static struct cpupool *pool_by_name(struct host *h, const char *name)
         if (!name || !strcmp(h->pool[i]->name, name))
             return h->pool[i];
     return NULL;
+}
+
+static void create(struct action *a)
+{
+    world_domain_create(a->object);
 }
 
 static void destroy(struct action *a)
@@ -193,14 +208,16 @@ static void plug(struct action *a)
 {
     const struct vcpu_arguments *args = a->arguments;
 
-    vcpu_start(target(a)->vcpu[args->vcpu]);
+    if (!missing(a))
+        vcpu_start(target(a)->vcpu[args->vcpu]);
 }
 
 static void unplug(struct action *a)
 {
     const struct vcpu_arguments *args = a->arguments;
 
-    vcpu_stop(target(a)->vcpu[args->vcpu]);
+    if (!missing(a))
+        vcpu_stop(target(a)->vcpu[args->vcpu]);
 }
 
 static int bind_vcpu(struct action *a, struct errors *e)
@@ -274,7 +291,12 @@ DOMAIN_ACTION(kind_unpause, "unpause", NULL, unpause_domain,
 DOMAIN_ACTION(kind_stop, "stop-vcpus", NULL, shut_down, "Takes all of a domain's vCPUs down.");
 DOMAIN_ACTION(kind_start, "start-vcpus", NULL, start, "Brings a domain's vCPUs up again.");
 
-DOMAIN_ACTION(kind_destroy, "destroy", NULL, destroy, "Destroys a domain (xl destroy).");
+DOMAIN_ACTION(kind_create, "create", NULL, create,
+              "Creates a domain (xl create). It is described with the others, but is not there "
+              "before: packets and events to it are lost. Its \"start\" and \"start_spread\" count "
+              "from then on. A domain is created once.");
+DOMAIN_ACTION(kind_destroy, "destroy", NULL, destroy,
+              "Destroys a domain (xl destroy): its vCPUs never run again, packets to it are lost.");
 
 static const struct action_kind kind_move = {
     .name = "move",
@@ -314,7 +336,12 @@ static const struct action_kind kind_set_scheduler = {
 };
 
 const struct action_kind *const domain_actions[] = {
-    &kind_set_weight, &kind_set_cap,       &kind_pin,     &kind_pause, &kind_unpause,
-    &kind_stop,       &kind_start,         &kind_destroy, &kind_move,  &kind_plug,
-    &kind_unplug,     &kind_set_scheduler, NULL,
+    &kind_set_weight, &kind_set_cap, &kind_pin,           &kind_pause,   &kind_unpause,
+    &kind_stop,       &kind_start,   &kind_create,        &kind_destroy, &kind_move,
+    &kind_plug,       &kind_unplug,  &kind_set_scheduler, NULL,
 };
+
+bool action_creates(const struct action_kind *kind)
+{
+    return kind == &kind_create;
+}

@@ -8,4 +8,7 @@
 /* NULL ends the table. Their timeline's world is a struct world. */
 extern const struct action_kind *const domain_actions[];
 
+/* Does it create its target? */
+bool action_creates(const struct action_kind *kind);
+
 #endif

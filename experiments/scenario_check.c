@@ -6,6 +6,7 @@
  * All of it is checked even if some members could not be read: those are zero then, and what
  * depends on them is passed over in silence.
  */
+#include "experiments/actions.h"
 #include "experiments/affinity.h"
 #include "experiments/roster.h"
 #include "experiments/scenario.h"
@@ -453,15 +454,52 @@ static void check_client(const struct check *c, const struct client_spec *client
         wrong(c, xasprintf("/clients/%zu/also", index), "a stream has one other end");
 }
 
+static const struct action_kind *kind_of(const struct action_spec *a)
+{
+    return a->act.choice ? a->act.choice->user : NULL;
+}
+
+/* A domain that is created at run time: once, and nothing can be done to it before. */
+static void check_created(const struct check *c, const struct action_spec *a, size_t index,
+                          const struct roster_domain *d)
+{
+    bool creates = action_creates(kind_of(a)), several;
+
+    if (creates && !d->id)
+        wrong(c, xasprintf("/actions/%zu/target", index),
+              "dom0 creates the others: it is there from the beginning");
+    if (creates && !a->at)
+        wrong(c, xasprintf("/actions/%zu/at", index),
+              "a domain without an action \"create\" is there from the beginning: leave it out");
+    for (size_t i = 0; i < c->s->actions.count; i++) {
+        const struct action_spec *other = scenario_action(c->s, i);
+
+        if (other == a || !action_creates(kind_of(other)) || !other->target ||
+            roster_find(c->roster, other->target, &several) != d)
+            continue;
+        if (creates && i < index)
+            wrong(c, xasprintf("/actions/%zu/target", index),
+                  "a domain is created once, and this one is by /actions/%zu: describe another "
+                  "one for a further life",
+                  i);
+        else if (!creates && a->at < other->at)
+            wrong(c, xasprintf("/actions/%zu/at", index),
+                  "the domain is not there yet: /actions/%zu creates it later", i);
+    }
+}
+
 static void check_action(const struct check *c, const struct action_spec *a, size_t index)
 {
-    const struct action_kind *kind = a->act.choice ? a->act.choice->user : NULL;
+    const struct action_kind *kind = kind_of(a);
+    const struct roster_domain *d = NULL;
 
     if (a->at >= c->s->warmup + c->s->duration && c->s->duration)
         wrong(c, xasprintf("/actions/%zu/at", index),
               "the run is over by then: it ends at \"warmup\" plus \"duration\"");
     if (kind && a->target && !strcmp(kind->target, "domain"))
-        domain_named(c, a->target, xasprintf("/actions/%zu/target", index));
+        d = domain_named(c, a->target, xasprintf("/actions/%zu/target", index));
+    if (d)
+        check_created(c, a, index, d);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */

@@ -35,6 +35,22 @@ static void add_hosts(struct world *w)
     }
 }
 
+/* Which domains are created by an action, and when. */
+static void note_created(struct world *w)
+{
+    for (size_t i = 0; i < w->scenario->actions.count; i++) {
+        const struct action_spec *a = scenario_action(w->scenario, i);
+        const struct roster_domain *d;
+        bool several;
+
+        if (!a->act.choice || !action_creates(a->act.choice->user))
+            continue;
+        d = roster_find(w->roster, a->target, &several);
+        if (d)
+            w->domain[d - w->roster->domain].created = a->at;
+    }
+}
+
 static struct world_load *load_on(struct world *w, const char *on)
 {
     for (size_t i = 0; i < w->loads; i++)
@@ -128,6 +144,7 @@ struct world *world_new(const struct scenario *s, const struct roster *r, uint64
     timeline_init(&w->timeline);
     timeline_register(&w->timeline, domain_actions);
     add_hosts(w);
+    note_created(w);
     add_clients(w);
     world_add_loops(w);
     return w;

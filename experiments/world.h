@@ -33,8 +33,9 @@ struct world_domain {
     size_t programs;
     struct program_counts work; /* of programs that have ended with their host, all together */
     uint64_t disk_bytes;        /* read and written in the measured time, likewise */
-    struct vcpu_start *start;
-    uint32_t connections; /* of all clients it serves */
+    struct vcpu_start *start; /* NULL before it is created */
+    uint32_t connections;     /* of all clients it serves */
+    sim_time created;         /* when an action creates it; 0: it is there from the beginning */
 };
 
 struct world_host {
@@ -111,6 +112,9 @@ void world_free(struct world *w);
 /* Bring the Xen host up on its machine: at the start (boot 0), or after a reboot at that date. */
 void world_host_boot(struct world_host *wh, sim_time boot);
 void world_host_shutdown(struct world_host *wh);
+
+/* xl create: now, unless it is there or was. Its vCPUs start as they do after a boot. */
+void world_domain_create(struct world_domain *wd);
 extern const struct machine_ops world_host_ops;
 
 #endif

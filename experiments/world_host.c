@@ -179,10 +179,10 @@ static void set_parameters(struct vcpu *v, const struct param_variant *set)
         s->ops->adjust_vcpu(s, v, set->data);
 }
 
-static void add_vcpu(struct world_domain *wd)
+/* What the scenario says of a vCPU that was created now. */
+static void set_up_vcpu(const struct world_domain *wd, struct vcpu *v)
 {
     const struct domain_spec *spec = wd->roster->spec;
-    struct vcpu *v = guest_add_vcpu(wd->guest);
 
     set_affinity(v, &spec->hard, &spec->soft);
     for (size_t i = 0; i < spec->per_vcpu.count; i++) {
@@ -345,25 +345,47 @@ static void vary_costs(struct world_domain *wd)
     free(name);
 }
 
+/* Guest, network and programs of a domain that an action creates later are made now, too: they do
+ * nothing before its vCPUs run, and everybody finds them in the order of the scenario. */
 static void add_domain(struct world_domain *wd, sim_time boot)
 {
     const struct domain_spec *spec = wd->roster->spec;
     struct host *h = wd->host->host;
+    struct domain *(*make)(struct cpupool *, uint32_t, const char *, uint32_t, uint32_t) =
+        wd->created > boot ? domain_describe : domain_create;
 
-    wd->domain = domain_create(pool_named(h, spec->pool), wd->roster->id, wd->roster->name,
-                               (uint32_t)spec->weight, (uint32_t)spec->cap);
+    wd->domain = make(pool_named(h, spec->pool), wd->roster->id, wd->roster->name,
+                      (uint32_t)spec->weight, (uint32_t)spec->cap);
     wd->guest = guest_new(wd->domain, (uint32_t)spec->vcpus);
     wd->guest->costs = spec->costs;
     if (wd->host->world->scenario->exact)
         wd->guest->costs = (struct guest_costs){0}; /* the tick too */
-    for (int64_t i = 0; i < spec->vcpus; i++)
-        add_vcpu(wd);
+    for (int64_t i = 0; i < spec->vcpus; i++) {
+        struct vcpu *v = guest_add_vcpu(wd->guest);
+
+        if (!wd->domain->absent)
+            set_up_vcpu(wd, v);
+    }
     vary_costs(wd);
     add_network(wd);
     add_disk(wd);
     for (size_t i = 0; i < spec->programs.count; i++)
         add_program(wd, domain_program(spec, i), i);
-    arm_start(wd, boot);
+    if (!wd->domain->absent)
+        arm_start(wd, boot);
+}
+
+void world_domain_create(struct world_domain *wd)
+{
+    if (!wd->domain || !wd->domain->absent)
+        return;
+    wd->host->host->executing = 0;
+    domain_appear(wd->domain);
+    for (uint32_t i = 0; i < wd->domain->vcpu_count; i++) {
+        vcpu_appear(wd->domain->vcpu[i]);
+        set_up_vcpu(wd, wd->domain->vcpu[i]);
+    }
+    arm_start(wd, 0);
 }
 
 /* ---- the host -------------------------------------------------------------------------------- */
@@ -406,7 +428,7 @@ void world_host_shutdown(struct world_host *wh)
     for (size_t i = 0; i < wh->roster->domains; i++) {
         struct world_domain *wd = &wh->domain[i];
 
-        for (uint32_t k = 0; k < wd->domain->vcpu_count; k++)
+        for (uint32_t k = 0; wd->start && k < wd->domain->vcpu_count; k++)
             queue_cancel(&wh->machine.queue, &wd->start[k].timer);
         if (wd->guest)
             controller_close(wd->guest, wh->machine.queue.now);

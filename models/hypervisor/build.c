@@ -192,11 +192,10 @@ void pool_add_pcpu(struct cpupool *pool, struct pcpu *p)
     pcpu_reschedule(p);
 }
 
-struct domain *domain_create(struct cpupool *pool, uint32_t id, const char *name, uint32_t weight,
-                             uint32_t cap)
+struct domain *domain_describe(struct cpupool *pool, uint32_t id, const char *name, uint32_t weight,
+                               uint32_t cap)
 {
     struct domain *d = xcalloc(1, sizeof *d);
-    struct scheduler *s = pool->scheduler;
 
     d->host = pool->host;
     d->pool = pool;
@@ -204,34 +203,65 @@ struct domain *domain_create(struct cpupool *pool, uint32_t id, const char *name
     d->name = xstrdup(name ? name : "");
     d->weight = weight ? weight : DEFAULT_WEIGHT;
     d->cap = cap;
-    d->sched = xcalloc(1, s->ops->domain_size);
+    d->absent = true;
+    d->sched = xcalloc(1, pool->scheduler->ops->domain_size);
     ADD(d->host->domain, d->host->domain_count, d);
-    observe1(d->host, DOM_ADD, NULL, id);
+    return d;
+}
+
+void domain_appear(struct domain *d)
+{
+    struct scheduler *s = d->pool->scheduler;
+
+    BUG_ON(!d->absent);
+    d->absent = false;
+    observe1(d->host, DOM_ADD, NULL, d->id);
     if (s->ops->domain_create)
         s->ops->domain_create(s, d);
+}
+
+struct domain *domain_create(struct cpupool *pool, uint32_t id, const char *name, uint32_t weight,
+                             uint32_t cap)
+{
+    struct domain *d = domain_describe(pool, id, name, weight, cap);
+
+    domain_appear(d);
     return d;
+}
+
+/* The pool's pCPUs by turns, from where the vCPU before is by now. */
+static uint32_t initial_processor(const struct domain *d, uint32_t id)
+{
+    return id ? cpumask_cycle(d->vcpu[id - 1]->processor, &d->pool->cpus)
+              : cpumask_first(&d->pool->cpus);
+}
+
+void vcpu_appear(struct vcpu *v)
+{
+    struct scheduler *s = vcpu_scheduler(v);
+
+    v->processor = initial_processor(v->domain, v->id);
+    v->runstate_entry = vcpu_host(v)->queue->now;
+    if (s->ops->vcpu_create)
+        s->ops->vcpu_create(s, v);
+    if (s->ops->insert)
+        s->ops->insert(s, v);
 }
 
 struct vcpu *domain_add_vcpu(struct domain *d, const struct guest_ops *guest, void *guest_data)
 {
     struct host *h = d->host;
-    struct scheduler *s = d->pool->scheduler;
-    uint32_t processor = d->vcpu_count
-                             ? cpumask_cycle(d->vcpu[d->vcpu_count - 1]->processor, &d->pool->cpus)
-                             : cpumask_first(&d->pool->cpus);
-    struct vcpu *v = vcpu_new(d, s, processor);
+    struct vcpu *v = vcpu_new(d, d->pool->scheduler, initial_processor(d, d->vcpu_count));
 
     v->index = h->vcpu_count;
     v->runstate = RUNSTATE_OFFLINE;
     v->pause_flags = PAUSE_DOWN;
     v->guest = guest;
     v->guest_data = guest_data;
-    v->shadow_processor = processor;
+    v->shadow_processor = v->processor;
     ADD(h->vcpu, h->vcpu_count, v);
-    if (s->ops->vcpu_create)
-        s->ops->vcpu_create(s, v);
-    if (s->ops->insert)
-        s->ops->insert(s, v);
+    if (!d->absent)
+        vcpu_appear(v);
     return v;
 }
 

@@ -677,6 +677,8 @@ void evtchn_send(struct evtchn *ch, bool network)
     struct host *h = vcpu_host(v);
     struct scheduler *s = vcpu_scheduler(v);
 
+    if (domain_gone(v->domain))
+        return;
     if (network) {
         if (s->ops->network_event)
             s->ops->network_event(s, v);

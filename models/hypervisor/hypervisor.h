@@ -190,6 +190,7 @@ struct domain {
     void *sched;
     struct timer operation; /* a move or the destruction, waiting for its vCPUs to stop */
     struct cpupool *move_to;
+    bool absent; /* described, not created yet: its scheduler does not know it */
     bool destroyed;
 };
 
@@ -424,6 +425,21 @@ void host_settle(struct host *h);
 struct domain *domain_create(struct cpupool *pool, uint32_t id, const char *name, uint32_t weight,
                              uint32_t cap);
 struct vcpu *domain_add_vcpu(struct domain *d, const struct guest_ops *guest, void *guest_data);
+
+/* A domain that is created later, at run time: guests, networks and clients may be put together
+ * around it and its vCPUs now, but until domain_appear() it is absent, as after its destruction:
+ * it has no place with its scheduler, events to it are lost. Then vcpu_appear() for each of its
+ * vCPUs in their order; they are down, with the default affinities. */
+struct domain *domain_describe(struct cpupool *pool, uint32_t id, const char *name, uint32_t weight,
+                               uint32_t cap);
+void domain_appear(struct domain *d);
+void vcpu_appear(struct vcpu *v);
+
+/* Not there now: not created yet, or destroyed. */
+static inline bool domain_gone(const struct domain *d)
+{
+    return d->absent || d->destroyed;
+}
 
 /* Set affinities; either may be NULL for no change. Moves the vCPU if it must. */
 void vcpu_set_affinity(struct vcpu *v, const cpumask *hard, const cpumask *soft);

@@ -18,6 +18,13 @@ static bool some_runs(const struct domain *d)
     return false;
 }
 
+/* Nothing of it is heard of any more. */
+static void silence(struct domain *d)
+{
+    for (uint32_t i = 0; i < d->vcpu_count; i++)
+        vcpu_set_timer(d->vcpu[i], SIM_NEVER);
+}
+
 static void take_out(struct domain *d)
 {
     struct scheduler *s = d->pool->scheduler;
@@ -73,6 +80,7 @@ static void finish(struct timer *t, sim_time now)
     }
     take_out(d);
     if (d->destroyed) {
+        silence(d);
         observe1(h, DOM_REM, NULL, d->id);
         return;
     }
@@ -97,7 +105,7 @@ static void begin(struct domain *d)
 
 void domain_destroy(struct domain *d)
 {
-    if (d->destroyed)
+    if (domain_gone(d))
         return;
     begin(d);
     d->destroyed = true;
@@ -106,7 +114,7 @@ void domain_destroy(struct domain *d)
 void domain_move(struct domain *d, struct cpupool *to)
 {
     BUG_ON(cpumask_empty(&to->cpus));
-    if (d->destroyed || (d->pool == to && !timer_armed(&d->operation)))
+    if (domain_gone(d) || (d->pool == to && !timer_armed(&d->operation)))
         return;
     begin(d);
     d->move_to = to;

@@ -12,7 +12,7 @@
 
 #include "models/hypervisor/hypervisor.h"
 
-/* xl destroy: its vCPUs never run again. Harmless if it is destroyed already. */
+/* xl destroy: its vCPUs never run again. Harmless if it is not there. */
 void domain_destroy(struct domain *d);
 
 /* xl cpupool-migrate. As in Xen weight, cap and affinities go back to their defaults. The pool must

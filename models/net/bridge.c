@@ -53,7 +53,7 @@ void bridge_input(void *bridge, struct packet *p, struct guest_vcpu *gv, sim_tim
         return;
     }
     v = address_endpoint(p->a) < ENDPOINTS ? b->vif[address_endpoint(p->a)] : NULL;
-    if (v) {
+    if (v && !domain_gone(v->stack.guest->domain)) {
         vif_queue(v, p, gv, now);
     } else {
         b->unknown++;

@@ -170,7 +170,8 @@ void nic_receive(struct nic *n, struct packet *p, sim_time now)
     if (!f)
         f = n->physical;
     q = &f->queue[f->queues > 1 ? packet_flow(p) % f->queues : 0];
-    if (q->ring.count && q->frames + packet_frames(p) > n->params.rx_ring) {
+    if (domain_gone(q->gv->guest->domain) ||
+        (q->ring.count && q->frames + packet_frames(p) > n->params.rx_ring)) {
         f->counts.dropped_rx++;
         packet_free(p);
         return;

@@ -54,7 +54,7 @@ struct net_upper {
 
 struct nic_counts {
     uint64_t received, interrupts, polls;
-    uint64_t dropped_rx; /* the ring was full */
+    uint64_t dropped_rx; /* the ring was full, or its owner is not there */
     uint64_t dropped_tx; /* ring and queue before it were full */
     uint64_t sent;
 };

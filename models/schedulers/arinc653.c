@@ -79,7 +79,8 @@ static void find_vcpus(struct scheduler *s)
     for (uint32_t i = 0; i < a->count; i++) {
         a->vcpu[i] = NULL;
         for (uint32_t k = 0; k < h->vcpu_count && !a->vcpu[i]; k++)
-            if (h->vcpu[k]->domain->pool == s->pool && is_of(&a->entry[i], h->vcpu[k]))
+            if (h->vcpu[k]->domain->pool == s->pool && !domain_gone(h->vcpu[k]->domain) &&
+                is_of(&a->entry[i], h->vcpu[k]))
                 a->vcpu[i] = h->vcpu[k];
     }
 }

@@ -522,7 +522,7 @@ static void destroy(struct scheduler *s)
     const struct host *h = s->host;
 
     for (uint32_t i = 0; i < h->domain_count; i++)
-        if (h->domain[i]->pool == s->pool)
+        if (h->domain[i]->pool == s->pool && !domain_gone(h->domain[i]))
             c2_cap_release(h->domain[i]->sched);
     while (!list_empty(&c->runqs)) {
         struct list *first = c->runqs.next;

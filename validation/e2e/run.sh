@@ -121,3 +121,27 @@ END
 "$HVSIM" run --quiet --out cap cap.json >/dev/null 2>&1
 # 1 s paused, 1 s free, 2 s at 20 %: 1.4 of 4 s
 near actions "$(column cap/groups.csv xen/hog cpu_share_percent)" 33 38
+
+# Two domains come at run time, into pools of two schedulers; one of them goes again.
+cat >create.json <<'END'
+{ "version": 1, "replications": 1, "warmup": "1s", "duration": "4s",
+  "hosts": [ { "name": "xen", "pcpus": 3, "dom0": {},
+    "pools": [ { "name": "one", "cpus": "0-1" },
+               { "name": "two", "cpus": "2", "scheduler": { "type": "credit2" } } ],
+    "domains": [
+      { "name": "late", "network": {}, "pool": "two", "programs": [ { "run": "rpc" } ] },
+      { "name": "brief", "hard_affinity": "1", "programs": [ { "run": "hog" } ] },
+      { "name": "hog", "pool": "two", "programs": [ { "run": "hog" } ] } ] } ],
+  "clients": [ { "name": "client", "to": "late", "start": "3500ms", "load": { "loop": "open", "arrivals": "poisson(200/s)" } } ],
+  "actions": [ { "at": "3s", "do": "create", "target": "late" },
+               { "at": "2s", "do": "create", "target": "brief" },
+               { "at": "4s", "do": "destroy", "target": "brief" } ] }
+END
+"$HVSIM" run --quiet --out create --trace create.csv create.json >create.txt 2>&1
+holds create $? -eq 0
+near created_and_destroyed "$(column create/groups.csv xen/brief cpu_share_percent)" 46 50.0001
+near created_serves "$(column create/clients.csv client throughput_per_s)" 50 80
+holds created_runs_where_it_may \
+    "$(awk -F, '$2 == "switch_in" && $4 == 2 { print $3 }' create.csv | sort -u)" = 1
+holds nothing_before_creation \
+    "$(awk -F, '($4 == 1 || $4 == 2) && $1 < 2000000000' create.csv | wc -l)" -eq 0

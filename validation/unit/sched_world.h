@@ -107,6 +107,15 @@ static inline struct domain *world_domain(struct world *w, uint32_t weight, uint
     return world_domain_id(w, w->guests + 1, weight, vcpus);
 }
 
+/* One that is absent until domain_appear(). */
+static inline struct domain *world_domain_later(struct world *w, uint32_t weight, uint32_t vcpus)
+{
+    struct domain *d = domain_describe(w->pool, w->guests + 1, NULL, weight, 0);
+
+    w->guest[w->guests++] = guest_new(d, vcpus);
+    return d;
+}
+
 static inline struct guest *world_guest(const struct world *w, const struct domain *d)
 {
     uint32_t i = 0;

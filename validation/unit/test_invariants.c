@@ -62,9 +62,11 @@ static void complain(const struct scene *s, const char *cond, const struct vcpu 
 
 /* ---- what every scheduler keeps -------------------------------------------------------------- */
 
-/* Its scheduler has let go of it. */
+/* Its scheduler does not know it yet, or has let go of it. */
 static bool gone(const struct vcpu *v)
 {
+    if (v->domain->absent)
+        return true;
     return v->domain->destroyed && !timer_armed(&v->domain->operation);
 }
 
@@ -162,6 +164,8 @@ static void check_credit_weights(const struct scene *s)
         const struct credit_vcpu *cv = credit_vcpu(h->vcpu[i]);
         const struct credit_domain *cd = h->vcpu[i]->domain->sched;
 
+        if (gone(h->vcpu[i]))
+            continue;
         if (list_linked(&cv->active)) {
             weight += h->vcpu[i]->domain->weight;
             REQUIRE(s, list_linked(&cd->active), h->vcpu[i], 0);
@@ -392,6 +396,8 @@ static void check_null(struct scene *s)
         const struct vcpu *v = h->vcpu[i];
         bool has = null_pcpu(vcpu_pcpu(v))->assigned == v;
 
+        if (gone(v))
+            continue;
         REQUIRE(s, !(has && list_linked(&null_vcpu(v)->waiting)), v, 0);
         if (vcpu_runnable(v) && !v->is_running)
             REQUIRE(s, has || list_linked(&null_vcpu(v)->waiting), v, 0);
@@ -579,6 +585,8 @@ static sim_time act_at_random(struct world *w, struct vcpu *v, const void *arg, 
 
     if (v->domain->destroyed)
         return 0;
+    if (v->domain->absent)
+        return now + span(s, 1, 10 * MS);
     switch (draw(s, 9)) {
     case 0:
         vcpu_pause(v);
@@ -632,6 +640,17 @@ static sim_time send_again(struct world *w, struct vcpu *v, const void *arg, sim
     return now + span(s, 1, 8 * MS);
 }
 
+/* Of a vCPU that is not there yet: noted, for its creation. */
+static void set_masks(struct vcpu *v, const cpumask *hard, const cpumask *soft)
+{
+    if (!v->domain->absent) {
+        vcpu_set_affinity(v, hard, soft);
+        return;
+    }
+    v->hard = hard ? *hard : v->hard;
+    v->soft = soft ? *soft : v->soft;
+}
+
 static void draw_vcpu(struct scene *s, struct domain *d)
 {
     struct world *w = s->world;
@@ -650,13 +669,33 @@ static void draw_vcpu(struct scene *s, struct domain *d)
     s->watch[v->index].credit = s->family == FAMILY_CREDIT ? credit_vcpu(v)->credit : 0;
     m = some_cpus(s);
     if (chance(s, 30))
-        vcpu_set_affinity(v, &m, NULL);
+        set_masks(v, &m, NULL);
     m = some_cpus(s);
     if (chance(s, 30))
-        vcpu_set_affinity(v, NULL, &m);
-    world_start(w, v, w->built + span(s, 0, 20 * MS));
+        set_masks(v, NULL, &m);
+    if (!d->absent)
+        world_start(w, v, w->built + span(s, 0, 20 * MS));
     if (program == &program_server || chance(s, 20))
         world_at(w, w->built + span(s, 1, 10 * MS), send_again, v, s);
+}
+
+static sim_time create(struct world *w, struct vcpu *v, const void *arg, sim_time now)
+{
+    struct scene *s = (struct scene *)(uintptr_t)arg;
+    struct domain *d = v->domain;
+
+    domain_appear(d);
+    for (uint32_t i = 0; i < d->vcpu_count; i++) {
+        struct vcpu *new = d->vcpu[i];
+        cpumask hard = new->hard, soft = new->soft;
+
+        new->hard = new->soft = cpumask_all();
+        vcpu_appear(new);
+        vcpu_set_affinity(new, &hard, &soft);
+        w->vcpu[new->index].created = now;
+        world_start(w, new, now + span(s, 0, 5 * MS));
+    }
+    return 0;
 }
 
 static void draw_domains(struct scene *s)
@@ -667,14 +706,19 @@ static void draw_domains(struct scene *s)
     for (uint32_t k = 1 + draw(s, 6); k > 0 && n < most; k--) {
         uint32_t vcpus = 1 + draw(s, 4);
         struct domain *d;
+        bool later;
 
         if (vcpus > most - n)
             vcpus = most - n;
-        d = world_domain(s->world, weights[draw(s, 5)], vcpus);
+        later = k > 1 && chance(s, 25); /* one at least is there at once */
+        d = later ? world_domain_later(s->world, weights[draw(s, 5)], vcpus)
+                  : world_domain(s->world, weights[draw(s, 5)], vcpus);
         for (uint32_t i = 0; i < vcpus; i++)
             draw_vcpu(s, d);
         n += vcpus;
-        if (chance(s, 25))
+        if (later)
+            world_at(s->world, s->world->built + span(s, 1, 30 * MS), create, d->vcpu[0], s);
+        else if (chance(s, 25))
             domain_set(d, d->weight, 10 * (1 + draw(s, 10 * vcpus)));
     }
 }

@@ -131,6 +131,50 @@ START_TEST(destroys)
 }
 END_TEST
 
+/* A domain is created at run time, in a pool that is busy: nothing of it is there before, then it
+ * gets its share. An event to it before is lost. */
+START_TEST(creates)
+{
+    struct bench b;
+    struct domain *d;
+    struct guest *g;
+    struct evtchn ch = {.handler = NULL};
+    struct vcpu *v;
+
+    set_up(&b, names[_i], "credit");
+    d = domain_describe(b.pool[0], 9, "late", 0, 0);
+    g = guest_new(d, 1);
+    v = guest_add_vcpu(g);
+    guest_add_thread(&g->vcpu[0], &program_hog, NULL, "t", CLASS_NORMAL, 0);
+    ch.vcpu = v;
+    run_to(&b, NS_PER_S + 1234567);
+    evtchn_send(&ch, true);
+    ck_assert(!ch.pending);
+    domain_destroy(d);
+    domain_move(d, b.pool[1]);
+    run_to(&b, 2 * NS_PER_S);
+    ck_assert(domain_gone(d) && !d->destroyed);
+    ck_assert_int_eq(vcpu_runstate_time(v, RUNSTATE_OFFLINE), 2 * NS_PER_S);
+    domain_appear(d);
+    vcpu_appear(v);
+    ck_assert(!domain_gone(d));
+    ck_assert_int_eq(vcpu_runstate_time(v, RUNSTATE_OFFLINE), 0); /* counted from its creation */
+    run_to(&b, 3 * NS_PER_S);
+    ck_assert_int_eq(vcpu_runstate_time(v, RUNSTATE_RUNNING), 0); /* its vCPU is down */
+    vcpu_start(v);
+    run_to(&b, 5 * NS_PER_S);
+    /* 2 pCPUs for four hogs and two that want 30 % each, or twice as much of four */
+    ck_assert_int_gt(vcpu_runstate_time(v, RUNSTATE_RUNNING), NS_PER_S / 4);
+    domain_destroy(d);
+    run_to(&b, 6 * NS_PER_S);
+    host_free(b.h);
+    guest_free(g);
+    for (uint32_t i = 0; i < DOMAINS; i++)
+        guest_free(b.guest[i]);
+    queue_free(&b.q);
+}
+END_TEST
+
 /* A destroyed domain leaves no weight behind: the others share as if it had never been. */
 START_TEST(destroyed_weight)
 {
@@ -183,6 +227,7 @@ Suite *suite_operate(void)
 
     tcase_add_loop_test(t, moves, 0, NAMES * NAMES);
     tcase_add_loop_test(t, destroys, 0, NAMES);
+    tcase_add_loop_test(t, creates, 0, NAMES);
     tcase_add_test(t, destroyed_weight);
     tcase_add_test(t, new_slice);
     suite_add_tcase(s, t);
