@@ -232,8 +232,8 @@ const struct command command_import = {
         "figure it is the same. Parts of a damaged trace that could not be read are told at "
         "its end.\n\n"
         "`hvsim import xl FILE...` writes a scenario of a host from what an operator can print on "
-        "it: xl info, xl vcpu-list, xl sched-credit, xl sched-credit2, xl cpupool-list, "
-        "xl cpupool-list -c.",
+        "it: xl info, xl vcpu-list, xl list -l, xl sched-credit, xl sched-credit2, "
+        "xl cpupool-list, xl cpupool-list -c; in files of their own, in any order.",
     OPTIONS_OF(rows, struct import_options),
     .run = run,
 };

@@ -1,36 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/import_xl.h"
 
+#include "experiments/import_xl_inside.h"
 #include "sim/json_writer.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = 16, LINE = 1024, NAME = 65, VCPUS = 128 };
-
-struct xl_domain {
-    char name[NAME];
-    long id, weight, cap; /* weight 0: not told */
-    char pool[NAME];
-    char hard[VCPUS][40], soft[VCPUS][40]; /* affinities by vCPU, as printed */
-    long vcpus;
-};
-
-struct xl_pool {
-    char name[NAME], cpus[80], sched[20];
-    long tslice_ms, ratelimit_us; /* -1: not told */
-};
-
-struct xl_host {
-    char name[NAME], version[20];
-    long cpus, threads, cores;
-    struct xl_domain *domain;
-    size_t domains;
-    struct xl_pool *pool;
-    size_t pools;
-};
+enum { WORDS = 16, LINE = 1024, NAME = XL_NAME, VCPUS = XL_VCPUS };
 
 /* What a line of columns is of. */
 enum table { NO_TABLE, VCPU_LIST, CREDIT, CREDIT2, POOL_LIST, POOL_CPUS };
@@ -52,7 +32,7 @@ static bool whole(const char *text, long *value)
     return end != text && !*end;
 }
 
-static void copy(char *to, size_t size, const char *from)
+void xl_copy(char *to, size_t size, const char *from)
 {
     size_t n = strnlen(from, size - 1);
 
@@ -60,25 +40,26 @@ static void copy(char *to, size_t size, const char *from)
     to[n] = 0;
 }
 
-static struct xl_domain *domain_of(struct xl_host *h, const char *name, long id)
+struct xl_domain *xl_domain_of(struct xl_host *h, const char *name, long id)
 {
     for (size_t i = 0; i < h->domains; i++)
         if (h->domain[i].id == id)
             return &h->domain[i];
     h->domain = xrealloc(h->domain, (h->domains + 1) * sizeof *h->domain);
-    h->domain[h->domains] = (struct xl_domain){.id = id};
-    copy(h->domain[h->domains].name, NAME, name);
+    h->domain[h->domains] =
+        (struct xl_domain){.id = id, .period_us = -1, .budget_us = -1, .extratime = -1};
+    xl_copy(h->domain[h->domains].name, NAME, name);
     return &h->domain[h->domains++];
 }
 
-static struct xl_pool *pool_of(struct xl_host *h, const char *name)
+struct xl_pool *xl_pool_of(struct xl_host *h, const char *name)
 {
     for (size_t i = 0; i < h->pools; i++)
         if (!strcmp(h->pool[i].name, name))
             return &h->pool[i];
     h->pool = xrealloc(h->pool, (h->pools + 1) * sizeof *h->pool);
     h->pool[h->pools] = (struct xl_pool){.tslice_ms = -1, .ratelimit_us = -1};
-    copy(h->pool[h->pools].name, NAME, name);
+    xl_copy(h->pool[h->pools].name, NAME, name);
     return &h->pool[h->pools++];
 }
 
@@ -98,9 +79,9 @@ static bool info_line(struct xl_host *h, const char *line)
         if (!strcmp(key, numbers[i]))
             return whole(value, into[i]);
     if (!strcmp(key, "host"))
-        copy(h->name, NAME, value);
+        xl_copy(h->name, NAME, value);
     if (!strcmp(key, "xen_version"))
-        copy(h->version, sizeof h->version, value);
+        xl_copy(h->version, sizeof h->version, value);
     return true;
 }
 
@@ -113,12 +94,12 @@ static struct xl_pool *pool_heading(struct xl_host *h, const char *line, const c
 
     if (sscanf(line, "Cpupool %64[^:]:", name) != 1)
         return NULL;
-    p = pool_of(h, name);
+    p = xl_pool_of(h, name);
     if ((at = strstr(line, "tslice=")))
         p->tslice_ms = strtol(at + 7, NULL, 10);
     if ((at = strstr(line, "ratelimit=")))
         p->ratelimit_us = strtol(at + 10, NULL, 10);
-    copy(p->sched, sizeof p->sched, p->tslice_ms >= 0 ? "credit" : sched);
+    xl_copy(p->sched, sizeof p->sched, p->tslice_ms >= 0 ? "credit" : sched);
     return p;
 }
 
@@ -130,11 +111,11 @@ static bool vcpu_line(struct xl_host *h, char *const *word, size_t n)
 
     if (n < 9 || !whole(word[1], &id) || !whole(word[2], &vcpu) || vcpu < 0 || vcpu >= VCPUS)
         return false;
-    d = domain_of(h, word[0], id);
+    d = xl_domain_of(h, word[0], id);
     if (vcpu >= d->vcpus)
         d->vcpus = vcpu + 1;
-    copy(d->hard[vcpu], sizeof *d->hard, word[6]);
-    copy(d->soft[vcpu], sizeof *d->soft, word[8]);
+    xl_copy(d->hard[vcpu], sizeof *d->hard, word[6]);
+    xl_copy(d->soft[vcpu], sizeof *d->soft, word[8]);
     return true;
 }
 
@@ -146,10 +127,10 @@ static bool weight_line(struct xl_host *h, const struct xl_pool *pool, char *con
 
     if (n < 4 || !whole(word[1], &id) || !whole(word[2], &weight) || !whole(word[3], &cap))
         return false;
-    d = domain_of(h, word[0], id);
+    d = xl_domain_of(h, word[0], id);
     d->weight = weight;
     d->cap = cap;
-    copy(d->pool, NAME, pool ? pool->name : "Pool-0");
+    xl_copy(d->pool, NAME, pool ? pool->name : "Pool-0");
     return true;
 }
 
@@ -161,12 +142,12 @@ static bool pool_line(struct xl_host *h, enum table table, char *const *word, si
     if (n < 2)
         return false;
     if (table == POOL_CPUS) {
-        copy(pool_of(h, word[0])->cpus, sizeof pool_of(h, word[0])->cpus, word[1]);
+        xl_copy(xl_pool_of(h, word[0])->cpus, sizeof xl_pool_of(h, word[0])->cpus, word[1]);
         return true;
     }
     if (n < 3 || !whole(word[1], &cpus))
         return false;
-    copy(pool_of(h, word[0])->sched, sizeof pool_of(h, word[0])->sched, word[2]);
+    xl_copy(xl_pool_of(h, word[0])->sched, sizeof xl_pool_of(h, word[0])->sched, word[2]);
     return true;
 }
 
@@ -179,6 +160,17 @@ static enum table heading(const char *line)
     if (strstr(line, "CPU list"))
         return POOL_CPUS;
     return NO_TABLE;
+}
+
+/* Does it begin as JSON does? The file is where it was then. */
+static bool is_json(FILE *f)
+{
+    int c;
+
+    while ((c = fgetc(f)) != EOF && isspace(c))
+        ;
+    rewind(f);
+    return c == '[' || c == '{';
 }
 
 static void read_file(struct xl_host *h, const char *path, struct errors *e)
@@ -194,6 +186,11 @@ static void read_file(struct xl_host *h, const char *path, struct errors *e)
         error_add(e, EXIT_INPUT, "%s: %s", path, strerror(errno));
         return;
     }
+    if (is_json(f)) {
+        fclose(f);
+        xl_read_json(h, path, e);
+        return;
+    }
     while (fgets(line, sizeof line, f)) {
         char *word[WORDS];
         struct xl_pool *p;
@@ -202,7 +199,7 @@ static void read_file(struct xl_host *h, const char *path, struct errors *e)
         number++;
         if (line[strspn(line, " \t\r\n")] == 0)
             continue;
-        copy(first, sizeof first, line);
+        xl_copy(first, sizeof first, line);
         if ((p = pool_heading(h, line, "credit2"))) {
             pool = p;
             table = p->tslice_ms >= 0 ? CREDIT : CREDIT2;
@@ -226,7 +223,7 @@ static void read_file(struct xl_host *h, const char *path, struct errors *e)
     fclose(f);
     if (!understood)
         error_add(e, EXIT_INPUT,
-                  "%s: is empty; give what xl info, xl vcpu-list, xl sched-credit, "
+                  "%s: is empty; give what xl info, xl vcpu-list, xl list -l, xl sched-credit, "
                   "xl sched-credit2 or xl cpupool-list printed",
                   path);
 }
@@ -273,7 +270,20 @@ static void put_scheduler(struct json_writer *w, const struct xl_pool *p)
     json_end(w);
 }
 
-static bool same_everywhere(const char (*mask)[40], long n)
+/* A list of all of the host's pCPUs, which xl list -l spells out, is no restriction. */
+static const char *affinity(const struct xl_host *h, const char *cpus)
+{
+    long last;
+    int end = 0;
+
+    if (!*cpus)
+        return "all";
+    if (sscanf(cpus, "0-%ld%n", &last, &end) == 1 && !cpus[end] && last >= h->cpus - 1)
+        return "all";
+    return cpus;
+}
+
+static bool same_everywhere(const char (*mask)[XL_CPUS], long n)
 {
     for (long i = 1; i < n; i++)
         if (strcmp(mask[i], mask[0]))
@@ -281,30 +291,65 @@ static bool same_everywhere(const char (*mask)[40], long n)
     return true;
 }
 
-static void put_affinity(struct json_writer *w, const struct xl_domain *d)
+static void put_microseconds(struct json_writer *w, const char *key, int64_t us)
+{
+    char text[40];
+
+    if (us < 0)
+        return;
+    snprintf(text, sizeof text, "%" PRId64 "us", us);
+    json_put_string(w, key, text);
+}
+
+/* Period and budget are the domain's in xl, each vCPU's in Xen. */
+static void put_reservation(struct json_writer *w, const struct xl_domain *d)
+{
+    json_begin_inline(w, "set", '{');
+    json_put_string(w, "scheduler", "rtds");
+    put_microseconds(w, "period", d->period_us);
+    put_microseconds(w, "budget", d->budget_us);
+    if (d->extratime >= 0)
+        json_put_boolean(w, "extratime", d->extratime);
+    json_end(w);
+}
+
+static void put_vcpus(struct json_writer *w, const struct xl_host *h, const struct xl_domain *d)
 {
     bool same = same_everywhere(d->hard, d->vcpus) && same_everywhere(d->soft, d->vcpus);
+    bool reserved = d->period_us >= 0;
 
     if (!d->vcpus)
         return;
     if (same) {
-        if (strcmp(d->hard[0], "all") && *d->hard[0])
+        if (strcmp(affinity(h, d->hard[0]), "all"))
             json_put_string(w, "hard_affinity", d->hard[0]);
-        if (strcmp(d->soft[0], "all") && *d->soft[0])
+        if (strcmp(affinity(h, d->soft[0]), "all"))
             json_put_string(w, "soft_affinity", d->soft[0]);
-        return;
+        if (!reserved)
+            return;
     }
     json_begin(w, "per_vcpu", '[');
-    for (long i = 0; i < d->vcpus; i++) {
+    for (long i = 0; i < (same ? 1 : d->vcpus); i++) {
         char number[24];
 
         snprintf(number, sizeof number, "%ld", i);
         json_begin_inline(w, NULL, '{');
-        json_put_string(w, "vcpus", number);
-        json_put_string(w, "hard_affinity", *d->hard[i] ? d->hard[i] : "all");
-        json_put_string(w, "soft_affinity", *d->soft[i] ? d->soft[i] : "all");
+        json_put_string(w, "vcpus", same ? "all" : number);
+        if (!same) {
+            json_put_string(w, "hard_affinity", affinity(h, d->hard[i]));
+            json_put_string(w, "soft_affinity", affinity(h, d->soft[i]));
+        }
+        if (reserved)
+            put_reservation(w, d);
         json_end(w);
     }
+    json_end(w);
+}
+
+/* With the defaults of everything. */
+static void put_empty(struct json_writer *w, const char *key)
+{
+    json_begin_inline(w, key, '{');
     json_end(w);
 }
 
@@ -316,6 +361,8 @@ static void put_domain(struct json_writer *w, const struct xl_host *h, struct xl
     json_begin(w, dom0 ? "dom0" : NULL, '{');
     if (!dom0)
         json_put_string(w, "name", d->name);
+    if (*d->comment)
+        json_put_string(w, "comment", d->comment);
     json_put_integer(w, "vcpus", d->vcpus ? d->vcpus : 1);
     if (d->weight)
         json_put_integer(w, "weight", d->weight);
@@ -323,7 +370,11 @@ static void put_domain(struct json_writer *w, const struct xl_host *h, struct xl
         json_put_integer(w, "cap", d->cap);
     if (h->pools > 1 && *d->pool && strcmp(d->pool, h->pool[0].name))
         json_put_string(w, "pool", d->pool);
-    put_affinity(w, d);
+    put_vcpus(w, h, d);
+    if (!dom0 && d->nics)
+        put_empty(w, "network");
+    if (!dom0 && d->disks)
+        put_empty(w, "disk");
     if (!dom0) {
         json_begin(w, "programs", '[');
         json_begin_inline(w, NULL, '{');
@@ -399,9 +450,11 @@ static void check(struct xl_host *h, struct errors *e)
     if (h->cpus < 1)
         error_add(e, EXIT_INPUT, "the number of pCPUs is not told; add the output of xl info");
     if (!h->domains)
-        error_add(e, EXIT_INPUT, "no domains are told; add the output of xl vcpu-list");
+        error_add(e, EXIT_INPUT,
+                  "no domains are told; add the output of xl vcpu-list or "
+                  "xl list -l");
     if (!h->pools)
-        copy(pool_of(h, "Pool-0")->sched, sizeof h->pool->sched, "credit2");
+        xl_copy(xl_pool_of(h, "Pool-0")->sched, sizeof h->pool->sched, "credit2");
     for (size_t i = 0; i < h->pools && h->pools > 1; i++)
         if (!*h->pool[i].cpus)
             error_add(e, EXIT_INPUT,

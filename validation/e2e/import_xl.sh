@@ -73,3 +73,118 @@ if "$HVSIM" import xl info vcpus2 pools credit2 >two.json 2>err &&
 else
     fail pools "$(tail -3 err out)"
 fi
+
+# ---- xl list -l -----------------------------------------------------------------------------------
+
+cat >list.json <<'X'
+[
+    {
+        "domid": 0,
+        "config": {
+            "c_info": { "type": "pv", "name": "Domain-0", "uuid": "00000000-0000-0000-0000-000000000000" },
+            "b_info": {
+                "max_vcpus": 4, "avail_vcpus": [ 0, 1 ], "max_memkb": 17179869180,
+                "target_memkb": 2097152, "sched_params": { "sched": "credit2", "weight": 512, "cap": 0 },
+                "claim_mode": "False", "type.pv": {}
+            }
+        }
+    },
+    {
+        "domid": 7,
+        "config": {
+            "c_info": {
+                "type": "pvh", "hap": "True", "name": "web server", "run_hotplug_scripts": "True",
+                "uuid": "5f7e3c9a-13a0-4c0a-9d2e-6d3c2b1a0f4e", "pool_name": "Pool-0", "passthrough": "disabled"
+            },
+            "b_info": {
+                "max_vcpus": 4, "avail_vcpus": [ 0, 2, 3 ],
+                "vcpu_hard_affinity": [ [ 0, 1 ], [ 3 ], [ 0, 1, 2, 3 ], [ 0, 2, 3 ] ],
+                "vcpu_soft_affinity": [ [ 1 ], [ 3 ], [ 2 ], [ 2 ] ],
+                "numa_placement": "False", "max_memkb": 4194304, "target_memkb": 4194304,
+                "shadow_memkb": 34816, "sched_params": { "sched": "credit2", "weight": 256, "cap": 150 },
+                "kernel": "/boot/guest/vmlinuz", "cmdline": "root=/dev/xvda1 ro", "event_channels": 1023,
+                "type.pvh": { "pvshim": "False" }, "arch_arm": {}, "arch_x86": {}
+            },
+            "disks": [
+                { "pdev_path": "/dev/vg0/web", "vdev": "xvda", "backend": "phy", "format": "raw", "readwrite": 1 },
+                { "vdev": "xvdc", "backend": "qdisk", "format": "empty", "is_cdrom": 1 }
+            ],
+            "nics": [ { "devid": 0, "mac": "00:16:3e:5e:6c:00", "bridge": "xenbr0", "script": "/etc/xen/scripts/vif-bridge", "nictype": "vif" } ],
+            "on_reboot": "restart", "on_soft_reset": "soft_reset"
+        }
+    },
+    {
+        "domid": 9,
+        "config": {
+            "c_info": { "type": "pv", "name": "control", "pool_name": "rt" },
+            "b_info": {
+                "max_vcpus": 2, "avail_vcpus": [ 0, 1 ], "target_memkb": 524288,
+                "sched_params": { "sched": "rtds", "period": 20000, "budget": 5000, "extratime": 0 }
+            }
+        }
+    }
+]
+X
+cat >pools3 <<'X'
+Name               CPU list
+Pool-0             0,1,2
+rt                 3
+X
+if "$HVSIM" import xl info list.json pools3 >listed.json 2>err; then
+    ok list_writes
+else
+    fail list_writes "$(head -3 err)"
+fi
+# has NAME PATTERN: on one line of the scenario
+has() {
+    if grep -q "$2" listed.json; then ok "$1"; else fail "$1" "no $2 in the scenario"; fi
+}
+has list_name '"name": "web_server"'
+has list_vcpus_online '"vcpus": 3'
+has list_cap '"cap": 150'
+has list_dom0_weight '"weight": 512'
+has list_affinity '"vcpus": "0", "hard_affinity": "0-1", "soft_affinity": "1"'
+has list_all_is_none '"vcpus": "1", "hard_affinity": "all", "soft_affinity": "2"'
+has list_ranges '"vcpus": "2", "hard_affinity": "0,2-3", "soft_affinity": "2"'
+has list_network '"network": {}'
+has list_disk '"disk": {}'
+has list_memory '4096 MiB, 1 more vCPUs are offline, NIC on xenbr0, /dev/vg0/web'
+has list_pool '"pool": "rt"'
+has list_sched '"type": "credit2"'
+has list_reservation \
+    '"set": {"scheduler": "rtds", "period": "20000us", "budget": "5000us", "extratime": false}'
+[ "$(grep -c '"disk": {}' listed.json)" = 1 ] && ok list_no_cdrom || fail list_no_cdrom "two disks"
+if "$HVSIM" run --quiet --replications 2 --set /duration=2s --set /warmup=1s listed.json >out 2>&1 &&
+    grep -q 'xen/web_server' out; then
+    ok list_runs
+else
+    fail list_runs "$(tail -3 out)"
+fi
+
+# What xl vcpu-list tells is the live state: it wins, whatever comes first.
+cat >live <<'X'
+Name                                ID  VCPU   CPU State   Time(s) Affinity (Hard / Soft)
+web-server                           7     0    2   -b-      12.0  2 / all
+X
+"$HVSIM" import xl info list.json live pools3 >one.json 2>err
+"$HVSIM" import xl live pools3 info list.json >other.json 2>>err
+if grep -q '"vcpus": "0", "hard_affinity": "2", "soft_affinity": "all"' one.json; then ok list_live
+else fail list_live "$(cat err)"; fi
+grep -q '"vcpus": "0", "hard_affinity": "2", "soft_affinity": "all"' other.json &&
+    ok list_live_first || fail list_live_first "the order of files matters"
+
+# wrong NAME SED PATTERN: a spoilt list; the place must be told
+wrong() {
+    sed "$2" list.json >spoilt.json
+    "$HVSIM" import xl info spoilt.json pools3 >out 2>err
+    code=$?
+    if [ $code -eq 2 ] && [ ! -s out ] && grep -q "$3" err; then ok "$1"
+    else fail "$1" "exit $code: $(head -2 err)"; fi
+}
+wrong list_torn '30,$d' 'spoilt.json:.*'
+wrong list_weight 's/"weight": 512/"weight": 0/' \
+    'spoilt.json:8:80: /0/config/b_info/sched_params/weight: .*from 1 to 65535'
+wrong list_kind 's/"nics": \[ \(.*\) \],/"nics": \1,/' '/1/config/nics: found an object'
+wrong list_order 's/\[ 0, 1 \], \[ 3 \]/[ 1, 0 ], [ 3 ]/' '/1/config/b_info/vcpu_hard_affinity/0/1'
+wrong list_name_missing 's/"name": "control", //' '/2: the domain.s "config" / "c_info" / "name"'
+wrong list_not_domains 's/"config"/"conf"/' '/0: found an object: xl list -l has'
