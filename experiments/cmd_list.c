@@ -182,7 +182,7 @@ static enum exit_code help(const void *options, const struct operands *o, struct
         command_list(stdout);
     else if (c)
         command_help(c, stdout);
-    else
+    else if (o->count > 1 || !command_group_help(o->text[0], stdout))
         command_unknown(o->text[0], e);
     return e->count ? EXIT_INPUT : EXIT_OK;
 }

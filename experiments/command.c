@@ -28,17 +28,24 @@ const struct command *command_of_words(const char *first, const char *second)
     return c;
 }
 
+/* Is the command's name of two words, of which this is the first? */
+static bool command_is_under(const struct command *c, const char *word)
+{
+    size_t n = strlen(word);
+
+    return !strncmp(c->name, word, n) && c->name[n] == ' ';
+}
+
 /* "sweep plan, sweep run": all commands whose first word this is; NULL if there are none. */
 static char *commands_under(const char *word)
 {
-    size_t n = strlen(word);
     const struct command *c;
     char *list = NULL;
 
     for (size_t i = 0; (c = command_nth(i)); i++) {
         char *longer;
 
-        if (strncmp(c->name, word, n) || c->name[n] != ' ')
+        if (!command_is_under(c, word))
             continue;
         longer = xasprintf("%s%s%s", list ? list : "", list ? ", " : "", c->name);
         free(list);
@@ -134,6 +141,22 @@ void command_help(const struct command *c, FILE *out)
     for (size_t i = 0; i < c->option_count; i++)
         put_option(&c->options[i], out);
     fprintf(out, "%-*sThis text.\n", COLUMN, "  -h, --help");
+}
+
+bool command_group_help(const char *word, FILE *out)
+{
+    const struct command *c;
+    bool any = false;
+
+    for (size_t i = 0; (c = command_nth(i)); i++) {
+        if (!command_is_under(c, word))
+            continue;
+        if (any)
+            fputc('\n', out);
+        command_help(c, out);
+        any = true;
+    }
+    return any;
 }
 
 void command_list(FILE *out)
@@ -382,6 +405,9 @@ static enum exit_code dispatch(int argc, char **argv, struct errors *e)
     } else {
         c = command_by_name(argv[1]);
     }
+    if (!c && argc == 3 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h")) &&
+        command_group_help(argv[1], stdout))
+        return EXIT_OK;
     if (!c) {
         command_unknown(argv[1], e);
         return EXIT_INPUT;

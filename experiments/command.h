@@ -58,6 +58,8 @@ int command_main(int argc, char **argv);
 
 /* "Usage: ..." with operands and options; the list of commands. */
 void command_help(const struct command *c, FILE *out);
+/* That of all commands whose first of two words this is; false: there are none. */
+bool command_group_help(const char *word, FILE *out);
 void command_list(FILE *out);
 
 #define OPTIONS_OF(rows, type)                                                                     \

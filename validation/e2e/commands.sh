@@ -55,6 +55,9 @@ while read -r command; do
     says "help_$name" 0 out "^Usage: hvsim $command" help $command
     says "${name}_help" 0 out "^Usage: hvsim $command" $command --help
 done <names
+says help_group 0 out '^Usage: hvsim sweep show' help sweep
+says group_help 0 out '^Usage: hvsim sweep show' sweep --help
+says group 2 err 'sweep plan, sweep run' sweep
 says help_unknown 2 err 'did you mean "run"' help runn
 
 # Lines of help fit a terminal.

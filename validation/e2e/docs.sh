@@ -8,9 +8,13 @@
 #
 # In docs/**/*.md and README.md, blocks ```console hold commands after "$ " (going on after "> ") and
 # below each what it prints, stdout and stderr; a line "..." stands for any lines. The commands of a
-# page run one after the other in a directory of their own, in which files from blocks that follow
-# a line "<!-- file: NAME -->" are put first. Commands must succeed. --update writes what was printed
-# into the pages, where they show output without "...".
+# page run one after the other in a directory of their own that looks like the project's root
+# (build/hvsim, experiments/), in which files from blocks that follow a line "<!-- file: NAME -->" are
+# put first. Commands must succeed. --update writes what was printed into the pages, where they show
+# output without "...".
+#
+# Blocks ```console slow are passed over, but by slow/docs.sh, which runs the pages that have any
+# (DOCS_SLOW=1). Commands that are only mentioned must name commands and options that exist.
 
 set -u
 export LC_ALL=C.UTF-8
@@ -21,8 +25,11 @@ mkdir -p "$TMP/bin"
 ln -sf "$(realpath "$HVSIM")" "$TMP/bin/hvsim"
 export PATH=$TMP/bin:$PATH
 
+slow=${DOCS_SLOW:-}
 if [ $# -gt 0 ]; then
     pages=("$@")
+elif [ -n "$slow" ]; then
+    mapfile -t pages < <(grep -rl --include='*.md' '^```console slow$' README.md docs | sort)
 else
     mapfile -t pages < <(find README.md docs -name '*.md' | sort)
 fi
@@ -61,7 +68,12 @@ difference() { diff "$1" "$2" | grep '^[<>]' | head -n 2 | tr '\n' ' '; }
 finish_command() { # PAGE
     local code=0
     [ -n "$command" ] || return 0
-    (cd "$dir" && timeout 300 bash -c "$command") >"$TMP/actual" 2>&1 </dev/null || code=$?
+    if [ -n "$late" ] && [ -z "$slow" ]; then
+        printf '%s' "$expected" >>"$TMP/new.md"
+        command='' expected=''
+        return 0
+    fi
+    (cd "$dir" && timeout 900 bash -c "$command") >"$TMP/actual" 2>&1 </dev/null || code=$?
     sed 's/[[:space:]]*$//' "$TMP/actual" >"$TMP/actual.trim"
     printf '%s' "$expected" | sed 's/[[:space:]]*$//' >"$TMP/expected"
     commands=$((commands + 1))
@@ -82,18 +94,21 @@ finish_command() { # PAGE
 
 # shellcheck disable=SC2094 # the page is rewritten after it was read
 run_page() { # FILE
-    local line state=text name=
+    local line state=text name='' late=
     command='' expected='' bad='' commands=0 problems=()
     dir=$TMP/page
     rm -rf "$dir"
-    mkdir -p "$dir"
+    mkdir -p "$dir/build"
+    ln -s "$TMP/bin/hvsim" "$dir/build/hvsim"
+    ln -s "$root/experiments" "$dir/experiments"
     : >"$TMP/new.md"
     while IFS= read -r line || [ -n "$line" ]; do
         case $state in
         text)
             case $line in
             '<!-- file: '*' -->') name=${line#<!-- file: } name=${name% -->} ;;
-            '```console') state=console ;;
+            '```console') state=console late= ;;
+            '```console slow') state=console late=1 ;;
             '```'*) if [ -n "$name" ]; then state='file' && mkdir -p "$(dirname "$dir/$name")" && : >"$dir/$name"; else state=block; fi ;;
             *) [ -z "$line" ] || name= ;;
             esac
@@ -135,6 +150,57 @@ run_page() { # FILE
     fi
 }
 
+# Commands in `code`, in indented lines and in ```sh blocks are mentioned only. PAGE: COMMAND.
+mentioned() {
+    awk '
+        function say(text) { sub(/^build\//, "", text); sub(/ +#.*/, "", text); print FILENAME ": " text }
+        FNR == 1 { fence = "" }
+        /^```/ { fence = fence == "" ? ($0 == "```" ? "text" : substr($0, 4)) : "" }
+        fence ~ /^console/ { next }
+        fence == "" || fence == "sh" {
+            if ($0 ~ /^( {4,}|\$ )?(build\/)?hvsim [a-z]/ && (fence == "sh" || /^ {4}/)) {
+                text = $0
+                while (text ~ /\\$/ && (getline rest) > 0) text = substr(text, 1, length(text) - 1) rest
+                sub(/^ +/, "", text)
+                say(text)
+                next
+            }
+        }
+        fence == "" {
+            text = $0
+            while (match(text, /`(build\/)?hvsim [a-z][^`]*`/)) {
+                say(substr(text, RSTART + 1, RLENGTH - 2))
+                text = substr(text, RSTART + RLENGTH)
+            }
+        }' "$@" | sort -u
+}
+
+check_mentioned() {
+    local line page words name text option wrong=()
+    while IFS= read -r line; do
+        page=${line%%: *} words=${line#*: hvsim }
+        read -r name text <<<"$words"
+        case $name in sweep | help) # of two words, or about another
+            read -r text _ <<<"$text"
+            case $text in [a-z]*) [ "$name" = help ] && name=$text || name="$name $text" ;; esac ;;
+        esac
+        # shellcheck disable=SC2086 # one or two words
+        if ! "$HVSIM" help $name >"$TMP/help" 2>&1; then
+            wrong+=("$page: no command $name")
+            continue
+        fi
+        # shellcheck disable=SC2013 # words, not lines
+        for option in $(grep -oE -- '(^| )--[a-z][a-z-]*' <<<"$words"); do
+            grep -qE -- "(^|[ ,])$option( |=|\$|,)" "$TMP/help" || wrong+=("$page: hvsim $name has no $option")
+        done
+    done < <(mentioned "$@")
+    if [ ${#wrong[@]} = 0 ]; then
+        echo "ok docs: commands that are mentioned exist"
+    else
+        for line in "${wrong[@]}"; do echo "FAIL docs: commands that are mentioned exist: $line"; done
+    fi
+}
+
 # The matching itself: a test that never fails would show nothing.
 printf 'a\n...\nd\n' >"$TMP/e" && printf 'a\nb\nc\nd\n' >"$TMP/a"
 printf 'a\n...\nc\n' >"$TMP/e2"
@@ -147,6 +213,8 @@ echo "$ok docs: output is compared$([ $ok = ok ] || echo ": the comparison is br
 
 cd "$root" || exit 1
 for page in "${pages[@]}"; do run_page "$page"; done
+[ -z "$slow" ] || exit 0
+check_mentioned "${pages[@]}"
 
 # ---- What is made of tables -----------------------------------------------------------------------
 
