@@ -62,7 +62,7 @@ ifneq ($(filter-out $(NOTHING_TO_COMPILE),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
 
-LIBS := simgrid >= 3.32 gsl libcjson zlib sqlite3
+LIBS := simgrid >= 3.32 gsl libcjson zlib sqlite3 ncursesw
 
 $(BUILD)/config.mk: validation/setup.sh
 	@validation/setup.sh build

@@ -82,9 +82,10 @@ struct difference {
 
 static struct host *find_host(struct world *w, const char *name, struct errors *e)
 {
-    for (size_t i = 0; i < w->roster->hosts; i++)
-        if (!name || !strcmp(w->host[i].roster->name, name))
-            return w->host[i].host;
+    struct world_host *wh = world_find_host(w, name);
+
+    if (wh)
+        return wh->host;
     error_add(e, EXIT_INPUT, "--host: no host \"%s\" in the scenario", name);
     return NULL;
 }

@@ -34,8 +34,14 @@ static void put_plain(const char *text, size_t length, FILE *out)
     }
 }
 
-/* Paragraphs; lines that begin with four blanks are shown as they are. */
-static void put_paragraphs(const char *text, FILE *out)
+static void put_as_it_is(const char *text, size_t length, FILE *out)
+{
+    fwrite(text, 1, length, out);
+}
+
+/* Paragraphs, their lines by `put_line`; lines that begin with four blanks become a block. */
+static void put_paragraphs(const char *text,
+                           void (*put_line)(const char *text, size_t length, FILE *out), FILE *out)
 {
     bool literal = false;
 
@@ -47,9 +53,9 @@ static void put_paragraphs(const char *text, FILE *out)
             fputs(code ? "\n```\n" : "```\n\n", out);
         literal = code;
         if (code)
-            fwrite(text + 4, 1, length - 4, out);
+            put_as_it_is(text + 4, length - 4, out);
         else
-            put_plain(text, length, out);
+            put_line(text, length, out);
         fputc('\n', out);
         text += length + (text[length] == '\n');
     }
@@ -100,7 +106,7 @@ static void write_man(const void *ctx, FILE *out)
     fputc('\n', out);
     if (c->details) {
         fputs("\n# DESCRIPTION\n\n", out);
-        put_paragraphs(c->details, out);
+        put_paragraphs(c->details, put_plain, out);
     }
     fputs("\n# OPTIONS\n", out);
     for (size_t i = 0; i < c->option_count; i++)
@@ -152,33 +158,13 @@ static void put_cell(const char *text, FILE *out)
     }
 }
 
-/* Paragraphs; examples become blocks. */
-static void put_markdown(const char *text, FILE *out)
-{
-    bool literal = false;
-
-    while (*text) {
-        size_t length = strcspn(text, "\n");
-        bool code = !strncmp(text, "    ", 4);
-
-        if (code != literal)
-            fputs(code ? "\n```\n" : "```\n\n", out);
-        literal = code;
-        fwrite(text + 4 * code, 1, length - 4 * code, out);
-        fputc('\n', out);
-        text += length + (text[length] == '\n');
-    }
-    if (literal)
-        fputs("```\n", out);
-}
-
 static void put_command(const struct command *c, FILE *out)
 {
     fprintf(out, "\n## hvsim %s\n\n%s.\n\n```\nhvsim %s%s%s%s\n```\n", c->name, c->summary, c->name,
             c->option_count ? " [OPTION]..." : "", *c->arguments ? " " : "", c->arguments);
     if (c->details) {
         fputc('\n', out);
-        put_markdown(c->details, out);
+        put_paragraphs(c->details, put_as_it_is, out);
     }
     if (!c->option_count)
         return;

@@ -307,14 +307,7 @@ static void put_metrics(struct json_writer *w)
         json_end(w);
     }
     json_end(w);
-    json_begin(w, "parts", '[');
-    for (int i = 0; i < PARTS; i++) {
-        json_begin_inline(w, NULL, '{');
-        json_put_string(w, "name", part_names[i].name);
-        json_put_string(w, "meaning", part_names[i].meaning);
-        json_end(w);
-    }
-    json_end(w);
+    parts_put_names(w);
 }
 
 static void put_sets(const struct page_set *set, size_t sets, struct json_writer *w)

@@ -368,14 +368,7 @@ static void put_way(struct json_writer *j)
     for (int i = 0; i < HOPS; i++)
         json_put_string(j, NULL, hops[i]);
     json_end(j);
-    json_begin(j, "parts", '[');
-    for (int i = 0; i < PARTS; i++) {
-        json_begin_inline(j, NULL, '{');
-        json_put_string(j, "name", part_names[i].name);
-        json_put_string(j, "meaning", part_names[i].meaning);
-        json_end(j);
-    }
-    json_end(j);
+    parts_put_names(j);
 }
 
 static void write_head(const struct timelines *t, struct recorder *r)

@@ -288,3 +288,11 @@ void world_free(struct world *w)
     free(w->client);
     free(w);
 }
+
+struct world_host *world_find_host(struct world *w, const char *name)
+{
+    for (size_t i = 0; i < w->roster->hosts; i++)
+        if (!name || !strcmp(w->host[i].roster->name, name))
+            return &w->host[i];
+    return NULL;
+}

@@ -107,6 +107,9 @@ int world_close(struct world *w, struct errors *e);
 
 void world_free(struct world *w);
 
+/* By name; without one the first. NULL: none of that name. */
+struct world_host *world_find_host(struct world *w, const char *name);
+
 /* ---- between the files of the world --------------------------------------------------------- */
 
 /* Bring the Xen host up on its machine: at the start (boot 0), or after a reboot at that date. */

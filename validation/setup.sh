@@ -30,6 +30,7 @@ build        pc:gsl             libgsl-dev
 build        pc:libcjson        libcjson-dev
 build        pc:zlib            zlib1g-dev
 build        pc:sqlite3         libsqlite3-dev
+build        pc:ncursesw        libncurses-dev
 demo         cmd:gnuplot        gnuplot-nox
 check        pc:check           check
 check-all    cmd:clang          clang

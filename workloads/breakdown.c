@@ -133,3 +133,15 @@ uint64_t breakdown_between(const struct breakdown *b, double low, double high, d
         mean[k] /= (double)count;
     return count;
 }
+
+void parts_put_names(struct json_writer *w)
+{
+    json_begin(w, "parts", '[');
+    for (int i = 0; i < PARTS; i++) {
+        json_begin_inline(w, NULL, '{');
+        json_put_string(w, "name", part_names[i].name);
+        json_put_string(w, "meaning", part_names[i].meaning);
+        json_end(w);
+    }
+    json_end(w);
+}

@@ -8,6 +8,7 @@
 #define HVSIM_WORKLOADS_BREAKDOWN_H
 
 #include "models/net/packet.h"
+#include "sim/json_writer.h"
 
 #include <stdint.h>
 
@@ -36,6 +37,9 @@ struct part_name {
     const char *name, *meaning;
 };
 extern const struct part_name part_names[PARTS];
+
+/* "parts": [{name, meaning} ...], for pages that show them. */
+void parts_put_names(struct json_writer *w);
 
 /* Ranges of latencies are the buckets of a histogram of 2^-4 relative width. */
 struct breakdown_cell {
