@@ -25,7 +25,7 @@ struct control_world {
     struct agent agent;
     struct control_node *replica[CONTROL_REPLICAS];
     struct replica_counts counts[CONTROL_REPLICAS];
-    char name[CONTROL_REPLICAS][8];
+    char name[CONTROL_REPLICAS][16];
 };
 
 static inline struct distribution cw_constant(sim_time t)

@@ -150,12 +150,18 @@ check "slurm: sweep" slurm "$TMP/plain" --partition main --tasks 4 --array-limit
 check "slurm: the same bytes" same_tables "$TMP/plain"
 check "slurm: done already" eval 'slurm "$TMP/plain" --tasks 4 >"$TMP/out" && grep -q "^12 of 12 points done (12 before)" "$TMP/out"'
 
-# A task that runs: the hvsim of a share, found by its directory among the children of slurmstepd.
+# A task that runs: the hvsim of a share, found by its directory; not a worker that it has forked.
+runs_share() { # PID DIR
+    { tr '\0' ' ' <"/proc/$1/cmdline"; } 2>/dev/null | grep -q -- "sweep run .* --out $2 --shard"
+}
 running_task() { # DIR
-    local pid
+    local pid parent
     for pid in /proc/[0-9]*; do
-        if tr '\0' ' ' <"$pid/cmdline" 2>/dev/null | grep -q -- "sweep run .* --out $1 --shard"; then
-            echo "${pid#/proc/}"
+        pid=${pid#/proc/}
+        runs_share "$pid" "$1" || continue
+        parent=$({ awk '/^PPid:/ { print $2 }' "/proc/$pid/status"; } 2>/dev/null)
+        if [ -n "$parent" ] && ! runs_share "$parent" "$1"; then
+            echo "$pid"
             return
         fi
     done
