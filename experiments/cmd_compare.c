@@ -6,7 +6,7 @@
 
 struct compare_options {
     struct study_options options;
-    struct param_list vary; /* char * */
+    struct param_list vary, where; /* char * */
 };
 
 static const struct command_option rows[] = {
@@ -14,15 +14,21 @@ static const struct command_option rows[] = {
                .meaning = "Values to compare; with several --vary, every combination. The first "
                           "combination is what the others are held against."},
      .value = "/JSON/POINTER=A,B,C"},
+    {.param = {PARAM("where", LIST, struct compare_options, where),
+               .meaning = "Of a sweep file: only points with this value of an axis; may be "
+                          "repeated."},
+     .letter = 'w',
+     .value = "AXIS=VALUE"},
     STUDY_OPTION_ROWS(struct compare_options),
     TIMELINE_OPTION_ROW(struct compare_options),
 };
 
-static int prepare(struct study *s, const struct variations *v, const struct study_options *o,
-                   struct errors *e)
+static int prepare(struct study *s, const struct variations *v, const struct sweep *sweep,
+                   const struct compare_options *o, struct errors *e)
 {
-    struct param_list set = study_overrides(o);
-    int status = compare_add(s, v, &set, e);
+    struct param_list set = study_overrides(&o->options);
+    int status =
+        sweep->path ? compare_add_sweep(s, sweep, &o->where, &set, e) : compare_add(s, v, &set, e);
 
     study_overrides_free(&set);
     return status ? status : study_prepare(s, e);
@@ -40,30 +46,48 @@ static enum exit_code finish(const struct study *s, const struct variations *v,
     return study_exit_code(s);
 }
 
+static int check(const char *path, const struct compare_options *o, struct errors *e)
+{
+    bool sweep = compare_is_sweep(path);
+
+    if (!sweep && !o->vary.count)
+        return error_add(e, EXIT_INPUT,
+                         "hvsim compare: nothing to compare: give --vary, as in --vary "
+                         "/hosts/0/scheduler=credit,terriertail, or a sweep file");
+    if (sweep && o->vary.count)
+        return error_add(e, EXIT_INPUT,
+                         "hvsim compare: a sweep file says itself what varies; --vary is for "
+                         "scenarios");
+    if (!sweep && o->where.count)
+        return error_add(e, EXIT_INPUT, "hvsim compare: --where is for sweep files");
+    return 0;
+}
+
 static enum exit_code run(const void *options, const struct operands *operands, struct errors *e)
 {
     const struct compare_options *o = options;
+    const char *path = operands->text[0];
     enum exit_code code = EXIT_INPUT;
     struct variations v = {0};
+    struct sweep sweep = {0};
     struct study s;
-    int status = study_begin(&s, operands->text[0], &o->options, e);
+    int status = check(path, o, e) | variations_read(&v, &o->vary, e);
 
-    if (!o->vary.count)
-        error_add(e, EXIT_INPUT,
-                  "hvsim compare: nothing to compare: give --vary, as in --vary "
-                  "/hosts/0/scheduler=credit,terriertail");
-    status |= variations_read(&v, &o->vary, e);
-    if (!status && o->vary.count && !prepare(&s, &v, &o->options, e) && !study_run(&s, e))
+    if (!status && compare_is_sweep(path))
+        status = sweep_open(&sweep, path, e);
+    status |= study_begin(&s, sweep.scenario ? sweep.scenario : path, &o->options, e);
+    if (!status && !prepare(&s, &v, &sweep, o, e) && !study_run(&s, e))
         code = finish(&s, &v, &o->options, e);
     variations_free(&v);
     study_free(&s);
+    sweep_free(&sweep);
     return e->count ? errors_exit_code(e) : code;
 }
 
 const struct command command_compare = {
     .name = "compare",
     .summary = "Simulate variants of a scenario under the same random numbers",
-    .arguments = "SCENARIO.json",
+    .arguments = "SCENARIO.json|NAME.sweep.json",
     .least = 1,
     .most = 1,
     .details = "For instance\n"
@@ -73,6 +97,8 @@ const struct command command_compare = {
                "same requests and the same phases.\n\n"
                "A value that holds a comma is put in quotes or brackets: "
                "--vary '/hosts/0/dom0/hard_affinity=all,\"0,2\"'.\n\n"
+               "A sweep file with few points (NAME.sweep.json) is taken too: each point is a "
+               "variant, and control loops are reported as `hvsim run` would.\n\n"
                "With --out, the latency tails are drawn by gnuplot, if it is installed.",
     OPTIONS_OF(rows, struct compare_options),
     .run = run,

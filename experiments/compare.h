@@ -8,7 +8,7 @@
 #ifndef HVSIM_EXPERIMENTS_COMPARE_H
 #define HVSIM_EXPERIMENTS_COMPARE_H
 
-#include "experiments/study.h"
+#include "experiments/sweep.h"
 
 /* One --vary: "/json/pointer=a,b,c". Commas inside brackets or quotes do not separate. */
 struct variation {
@@ -29,6 +29,14 @@ void variations_free(struct variations *v);
 /* Add a variant to the study for each combination, the first --vary changing slowest. */
 int compare_add(struct study *s, const struct variations *v, const struct param_list *base,
                 struct errors *e);
+
+/* Is it the name of a sweep file (NAME.sweep.json)? */
+bool compare_is_sweep(const char *path);
+
+/* Add a variant for each point of the sweep that keeps all of `where` (char *: "axis=value"), in
+ * their order, with the sweep's number of replications; `base` is set last. */
+int compare_add_sweep(struct study *s, const struct sweep *sweep, const struct param_list *where,
+                      const struct param_list *base, struct errors *e);
 
 /* A metric of a variant against the same of the study's first one, over the replications that both
  * have. No interval: `none` says why. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Variants one below the other, and how much they change the first one's figures. */
 #include "experiments/compare.h"
+#include "experiments/control_report.h"
 #include "experiments/grid.h"
 #include "experiments/report_tables.h"
 #include "experiments/results.h"
@@ -135,5 +136,6 @@ void compare_print(const struct study *s, FILE *out)
             if (first->layout->subject[k].kind == report_tables[i].kind &&
                 report_tables[i].compared)
                 print_table(s, &report_tables[i], &first->layout->subject[k], &starred, out);
+    control_compare(s, out);
     results_print_notes(s, starred, out);
 }

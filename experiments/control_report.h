@@ -68,4 +68,25 @@ void control_json(const struct variant *v, struct json_writer *w);
 void control_print(const struct variant *v, FILE *out);
 void control_files(const struct variant *v, const char *dir, bool quiet, struct errors *e);
 
+/* The loops of all variants in one table, and control.csv: a row for each variant, loop and
+ * deadline. */
+void control_compare(const struct study *s, FILE *out);
+void control_csv(const struct study *s, const char *dir, struct errors *e);
+
+/* One loop: lateness-LOOP, lateness over the deadline; tails-LOOP, dependence in the upper tail. */
+void control_pictures(const struct variant *v, size_t loop, const struct loop_rounds *r,
+                      const char *dir, bool quiet, struct errors *e);
+
+/* All variants, if they are few: lateness-LOOP, how often all replicas are late over the deadline.
+ */
+void control_compare_pictures(const struct study *s, const char *dir, bool quiet, struct errors *e);
+
+/* ---- between the files that write reports ---------------------------------------------------- */
+
+/* The horizon and the other deadlines in ascending order, ms, each once; caller frees. */
+double *control_deadlines(const struct loop_spec *l, size_t *count);
+
+/* "4.2 (1.1 to 13)", or the estimate alone; caller frees. */
+char *control_range_text(const struct interval *i);
+
 #endif

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A control loop's report as JSON, on the terminal, and as files. */
 #include "experiments/control_report.h"
-#include "experiments/gnuplot.h"
 #include "experiments/grid.h"
 #include "experiments/results.h"
 #include "sim/sample.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-enum { CURVE_POINTS = 60 };
 
 static double level_of(const struct variant *v)
 {
@@ -21,8 +18,7 @@ static double ms(sim_time t)
     return (double)t / 1e6;
 }
 
-/* The horizon and the other deadlines in ascending order, each once; caller frees. */
-static double *deadlines_of(const struct loop_spec *l, size_t *count)
+double *control_deadlines(const struct loop_spec *l, size_t *count)
 {
     double *d = xcalloc(l->deadlines.count + 1, sizeof *d);
     size_t n = 0, kept = 0;
@@ -131,7 +127,7 @@ static void put_loop(const struct variant *v, size_t loop, struct json_writer *w
     struct loop_service s = loop_service_of(&r, (double)c->period / 1e9, level_of(v));
     struct interval rare;
     size_t count;
-    double *deadline = deadlines_of(l->spec, &count);
+    double *deadline = control_deadlines(l->spec, &count);
 
     json_begin(w, NULL, '{');
     json_put_string(w, "name", l->spec->name);
@@ -169,8 +165,7 @@ void control_json(const struct variant *v, struct json_writer *w)
 
 /* ---- for people ------------------------------------------------------------------------------ */
 
-/* "4.2 (1.1 to 13)", or the estimate alone. */
-static char *range_text(const struct interval *i)
+char *control_range_text(const struct interval *i)
 {
     char *value = value_text(i->estimate), *low, *high, *text;
 
@@ -193,7 +188,7 @@ static void put_range(struct grid *g, const struct interval *i, double scale)
     scaled.estimate *= scale;
     scaled.low *= scale;
     scaled.high *= scale;
-    text = range_text(&scaled);
+    text = control_range_text(&scaled);
     grid_put(g, "%s", text);
     free(text);
 }
@@ -229,7 +224,7 @@ static void print_loop(const struct variant *v, size_t loop, FILE *out)
     struct loop_rounds r = loop_rounds_of(v, loop);
     struct loop_service s = loop_service_of(&r, (double)l->spec->control.period / 1e9, level_of(v));
     size_t count;
-    double *deadline = deadlines_of(l->spec, &count);
+    double *deadline = control_deadlines(l->spec, &count);
     struct interval rare;
     struct grid g;
 
@@ -292,8 +287,6 @@ void control_print(const struct variant *v, FILE *out)
 struct file {
     const struct variant *variant;
     size_t loop;
-    const struct loop_rounds *rounds;
-    const char *base;
 };
 
 static void put_us(sim_time t, FILE *out)
@@ -328,99 +321,17 @@ static void write_rounds(const void *ctx, FILE *out)
     }
 }
 
-/* Shares of rounds that are late after `deadline` ms: mean of the replicas, all, all if they were
- * independent; and P(second late | first late). */
-static void shares(const struct loop_rounds *r, double deadline, double share[4])
-{
-    double pair = 0, product = 1, sum = 0, all = 0, single = 0;
-    uint32_t g = r->replicas;
-
-    for (size_t i = 0; i < r->rounds; i++) {
-        uint32_t late = 0;
-
-        for (uint32_t j = 0; j < g; j++)
-            late += r->delay[i * g + j] > deadline;
-        all += late == g;
-        pair += (double)late * (late - 1.0);
-        single += (double)late * (g - 1.0);
-    }
-    for (uint32_t j = 0; j < g; j++) {
-        double late = 0;
-
-        for (size_t i = 0; i < r->rounds; i++)
-            late += r->delay[i * g + j] > deadline;
-        product *= late / (double)r->rounds;
-        sum += late / (double)r->rounds;
-    }
-    share[0] = sum / g;
-    share[1] = all / (double)r->rounds;
-    share[2] = product;
-    share[3] = single > 0 ? pair / single : NAN;
-}
-
-static void write_curve(const void *ctx, FILE *out)
-{
-    const struct file *f = ctx;
-    const struct control_params *c = &f->variant->roster->loop[f->loop].spec->control;
-    double last = ms(c->give_up * c->period), deadline = 1, step;
-
-    fputs("# deadline_ms late all_late all_late_if_independent second_late_if_first\n", out);
-    step = det_exp(det_log(last) / CURVE_POINTS);
-    for (int i = 0; i <= CURVE_POINTS; i++, deadline *= step) {
-        double share[4];
-        char number[NUMBER_TEXT];
-
-        shares(f->rounds, deadline, share);
-        fprintf(out, "%s", number_format(deadline, number));
-        for (int k = 0; k < 4; k++)
-            fprintf(out, " %s", share[k] > 0 ? number_format(share[k], number) : "nan");
-        fputc('\n', out);
-    }
-}
-
-static void write_script(const void *ctx, FILE *out)
-{
-    const struct file *f = ctx;
-    const char *title = f->variant->scenario->title;
-
-    fprintf(out,
-            "# gnuplot %s.gp draws %s.svg and %s.png from %s.dat\n"
-            "set encoding utf8\n"
-            "set logscale xy\n"
-            "set format x '%%g'\n"
-            "set xlabel 'deadline (ms)'\n"
-            "set ylabel 'share of rounds'\n"
-            "set grid\n"
-            "set key bottom left\n"
-            "set title ",
-            f->base, f->base, f->base, f->base);
-    gnuplot_quote(*title ? title : f->base, out);
-    fputs(" noenhanced\n", out);
-    for (int picture = 0; picture < 2; picture++) {
-        gnuplot_terminal(picture, f->base, out);
-        fprintf(out, "plot '%s.dat' using 1:2 with lines linewidth 2 title 'a replica is late'",
-                f->base);
-        if (f->rounds->replicas > 1)
-            fprintf(out, ", \\\n     '' using 1:3 with lines linewidth 2 title 'all are'"
-                         ", \\\n     '' using 1:4 with lines dashtype 2 title 'all would be, if "
-                         "independent'"
-                         ", \\\n     '' using 1:5 with lines title 'a second is, if one is'");
-        fputs("\nunset output\n", out);
-    }
-}
-
 void control_files(const struct variant *v, const char *dir, bool quiet, struct errors *e)
 {
     for (size_t i = 0; i < v->roster->loops; i++) {
         const char *name = v->roster->loop[i].spec->name;
         struct loop_rounds r = loop_rounds_of(v, i);
-        char *base = xasprintf("lateness-%s", name), *csv = xasprintf("rounds-%s.csv", name);
-        struct file f = {v, i, &r, base};
+        char *csv = xasprintf("rounds-%s.csv", name);
+        struct file f = {v, i};
 
         results_file(dir, csv, write_rounds, &f, e);
         if (r.rounds)
-            gnuplot_picture(dir, base, write_curve, write_script, &f, quiet, e);
-        free(base);
+            control_pictures(v, i, &r, dir, quiet, e);
         free(csv);
         loop_rounds_free(&r);
     }

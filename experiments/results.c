@@ -377,12 +377,13 @@ void results_write_tables(const struct study *s, const char *dir, struct errors 
     };
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        struct csv c = {s, tables[i].kind, s->variants > 1};
+        struct csv c = {s, tables[i].kind, s->variants > 1 || *s->variant[0].label};
 
         if (subjects_of(s, tables[i].kind))
             results_file(dir, tables[i].name, tables[i].write, &c, e);
     }
     results_file(dir, "distributions.csv", distributions_csv, s, e);
+    control_csv(s, dir, e);
 }
 
 static void write_hgrm(const void *ctx, FILE *out)

@@ -46,12 +46,33 @@ static const struct param_table client_spec_table =
 
 static const struct param action_rows[] = {
     {PARAM("at", DURATION, struct action_spec, at), .max = "1000d", .meaning = "When."},
+    {PARAM("every", DURATION, struct action_spec, every), .def = "once", .min = "1ms",
+     .max = "1000d", .word = "once", .word_value = 0,
+     .meaning = "And again each time so much later, to the end of the run.",
+     .status = STATUS_ASSUMED},
     {PARAM("do", VARIANT, struct action_spec, act), .choices = &action_choices,
      .meaning = "What is done."},
     {PARAM("target", STRING, struct action_spec, target),
      .meaning = "To whom: a host or link of the platform, or a domain (\"domain\" or "
                 "\"host/domain\")."},
 };
+
+static const struct param outage_rows[] = {
+    {PARAM("host", NAME, struct outage_spec, host), .refers = "host of the platform",
+     .meaning = "The platform's host that fails."},
+    {PARAM("mttf", DURATION, struct outage_spec, mttf), .min = "1ms", .max = "100000d",
+     .meaning = "Mean time from being up to a failure."},
+    {PARAM("mttr", DURATION, struct outage_spec, mttr), .min = "1ms", .max = "1000d",
+     .meaning = "Mean time from a failure to the next boot."},
+    {PARAM("up_shape", NUMBER, struct outage_spec, up_shape), .def = "1", .min = "0.1", .max = "20",
+     .meaning = "Shape of the Weibull times up; 1: exponential.", .status = STATUS_ASSUMED},
+    {PARAM("down_shape", NUMBER, struct outage_spec, down_shape), .def = "1", .min = "0.1",
+     .max = "20", .meaning = "The same of times down.", .status = STATUS_ASSUMED},
+};
+
+static const struct param_table outage_table =
+    PARAM_TABLE("outages", struct outage_spec, outage_rows,
+                .meaning = "Random failures of a host, with all that runs on it.");
 
 static const struct param_table action_table = PARAM_TABLE(
     "action", struct action_spec, action_rows, .meaning = "Something done during the run.");
@@ -64,6 +85,9 @@ static const struct param loop_element = {PARAM_ELEMENT(OBJECT, struct loop_spec
                                           .table = &loop_table};
 static const struct param action_element = {PARAM_ELEMENT(OBJECT, struct action_spec),
                                             .table = &action_table};
+
+static const struct param outage_element = {PARAM_ELEMENT(OBJECT, struct outage_spec),
+                                            .table = &outage_table};
 
 /* In the order of enum fleet_network. */
 static const char *const networks[] = {"wires", "simgrid", NULL};
@@ -108,6 +132,8 @@ static const struct param scenario_rows[] = {
      .meaning = "Replicated control loops."},
     {PARAM("actions", LIST, struct scenario, actions), .def = "[]", .of = &action_element,
      .meaning = "What is done to them during the run."},
+    {PARAM("outages", LIST, struct scenario, outages), .def = "[]", .of = &outage_element,
+     .meaning = "Hosts that fail at random."},
 };
 
 static void release(void *target)

@@ -87,9 +87,16 @@ struct client_spec {
 };
 
 struct action_spec {
-    sim_time at;
+    sim_time at, every;       /* every 0: once */
     struct param_variant act; /* choice->user: const struct action_kind * */
     char *target;
+};
+
+/* Random failures of a host: an alternating renewal process. */
+struct outage_spec {
+    char *host; /* of the platform */
+    sim_time mttf, mttr;
+    double up_shape, down_shape;
 };
 
 struct scenario {
@@ -104,6 +111,7 @@ struct scenario {
     struct param_list clients; /* struct client_spec */
     struct param_list loops;   /* struct loop_spec */
     struct param_list actions; /* struct action_spec */
+    struct param_list outages; /* struct outage_spec */
 
     /* Found while reading. */
     char *platform_file; /* a path that can be opened */
@@ -170,6 +178,11 @@ static inline struct client_spec *scenario_client(const struct scenario *s, size
 static inline struct loop_spec *scenario_loop(const struct scenario *s, size_t i)
 {
     return SPEC_AT(s->loops, struct loop_spec, i);
+}
+
+static inline struct outage_spec *scenario_outage(const struct scenario *s, size_t i)
+{
+    return SPEC_AT(s->outages, struct outage_spec, i);
 }
 
 static inline struct action_spec *scenario_action(const struct scenario *s, size_t i)

@@ -47,6 +47,15 @@ static int check_links(const struct variant *v, const struct world *w, struct er
                           "no host of this scenario is the platform's host \"%s\"", a->target);
         free(pointer);
     }
+    for (size_t i = 0; i < v->scenario->outages.count; i++) {
+        const char *host = scenario_outage(v->scenario, i)->host;
+        char *pointer = xasprintf("/outages/%zu/host", i);
+
+        if (!fleet_find(&w->fleet, host))
+            json_error_at(v->doc, pointer, e,
+                          "no host of this scenario is the platform's host \"%s\"", host);
+        free(pointer);
+    }
     return e->count > before ? -1 : 0;
 }
 

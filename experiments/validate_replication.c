@@ -218,11 +218,12 @@ enum exit_code validate_replication(const char *dir, bool quiet, FILE *out, stru
     enum exit_code code;
 
     replication_check_theory(0, &checks, e);
+    replication_check_study(0, &checks, e);
     if (dir)
         replication_check_captures(dir, 0, &checks, e);
     code = checks_exit_code(&checks);
     if (quiet)
-        checks_last_line(&checks, out, last);
+        checks_print_short(&checks, out, last);
     else
         checks_print(&checks, out, last);
     checks_free(&checks);

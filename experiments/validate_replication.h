@@ -16,6 +16,9 @@ int replication_check_captures(const char *dir, unsigned jobs, struct checks *c,
 /* Rows of closed forms and published figures. */
 int replication_check_theory(unsigned jobs, struct checks *c, struct errors *e);
 
+/* Rows of the founding study's findings, and of multilevel splitting against plain runs. */
+int replication_check_study(unsigned jobs, struct checks *c, struct errors *e);
+
 /* All rows and a last line "replication: N hold, M do not"; `dir` may be NULL. */
 enum exit_code validate_replication(const char *dir, bool quiet, FILE *out, struct errors *e);
 

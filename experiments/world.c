@@ -203,7 +203,17 @@ static int add_actions(struct world *w, struct errors *e)
     for (size_t i = 0; i < s->actions.count; i++) {
         const struct action_spec *a = scenario_action(s, i);
 
-        timeline_add(&w->timeline, a->at, a->act.choice->name, a->target, a->act.data, e);
+        for (sim_time at = a->at; at == a->at || at < w->until; at += a->every) {
+            timeline_add(&w->timeline, at, a->act.choice->name, a->target, a->act.data, e);
+            if (!a->every || e->count > before)
+                break;
+        }
+    }
+    for (size_t i = 0; i < s->outages.count; i++) {
+        const struct outage_spec *o = scenario_outage(s, i);
+        const struct renewal r = {o->mttf, o->mttr, o->up_shape, o->down_shape};
+
+        timeline_draw_outages(&w->timeline, o->host, &r, w->seed, w->replication, w->until, e);
     }
     return e->count > before ? -1 : timeline_bind(&w->timeline, &w->fleet, w, e);
 }

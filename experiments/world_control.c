@@ -201,8 +201,8 @@ void world_close_loops(struct world *w)
         agent_close(&wl->agent, w->end);
         loop_measures_init(&wl->measures, &wl->agent);
         for (uint32_t k = 0; k < wl->loop.replicas; k++)
-            if (wl->node[k].node && wl->node[k].machine.up)
-                replica_close(&wl->node[k].node->replica, w->end);
+            if (wl->node[k].node)
+                control_node_close(wl->node[k].node, w->end);
     }
 }
 

@@ -317,6 +317,19 @@ void checks_print(const struct checks *c, FILE *out, const char *last_line)
     checks_last_line(c, out, last_line);
 }
 
+void checks_print_short(const struct checks *c, FILE *out, const char *last_line)
+{
+    struct checks few = {xcalloc(c->count, sizeof *c->row), 0, c->count};
+
+    for (size_t i = 0; i < c->count; i++)
+        if (c->row[i].verdict == VERDICT_SHORT)
+            few.row[few.count++] = c->row[i]; /* texts stay c's */
+    if (few.count)
+        checks_print(&few, out, "");
+    free(few.row);
+    checks_last_line(c, out, last_line);
+}
+
 void checks_last_line(const struct checks *c, FILE *out, const char *last_line)
 {
     static const char *const words[] = {"{holds}", "{short}", "{none}", "{rows}"};

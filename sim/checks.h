@@ -72,6 +72,8 @@ enum exit_code checks_exit_code(const struct checks *c);
 /* For people: an aligned table by groups. `last_line` may hold {holds}, {short}, {none} and {rows},
  * which become counts: "schedules: {holds} identical, {short} differ"; NULL: a plain count. */
 void checks_print(const struct checks *c, FILE *out, const char *last_line);
+/* The same with the rows that fall short only. */
+void checks_print_short(const struct checks *c, FILE *out, const char *last_line);
 void checks_last_line(const struct checks *c, FILE *out, const char *last_line);
 
 /* For programs: {"rows": [...], "holds": n, "short": n, "none": n}. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+uint64_t rng_salt;
+
 /* ---- SipHash-2-4, after its paper: Aumasson, Bernstein, Indocrypt 2012 ---- */
 
 struct siphash {

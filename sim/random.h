@@ -38,6 +38,19 @@ static inline uint64_t rng_rotl(uint64_t x, int k)
     return x << k | x >> (64 - k);
 }
 
+/* 0, or a number that changes what all streams of this process give from here on, which stays as
+ * random as before: for copies of a simulation that are to go other ways (sim/splitting.h). */
+extern uint64_t rng_salt;
+
+/* A bijection in which every bit of the result depends on every bit of x (SplitMix64's finaliser:
+ * Steele, Lea, Flood, OOPSLA 2014). */
+static inline uint64_t rng_mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
 /* 64 uniform bits. */
 static inline uint64_t rng_u64(struct rng *r)
 {
@@ -49,7 +62,7 @@ static inline uint64_t rng_u64(struct rng *r)
     s[0] ^= s[3];
     s[2] ^= t;
     s[3] = rng_rotl(s[3], 45);
-    return out;
+    return rng_salt ? rng_mix(out ^ rng_salt) : out;
 }
 
 /* Uniform on the open interval (0, 1): an odd multiple of 2^-53, each equally likely. Never 0 or

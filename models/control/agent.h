@@ -25,6 +25,7 @@
 
 struct socket;
 struct stack;
+struct late_watch;
 
 /* What became of every round; -1: nothing. Dates relative to `sent`, ns. */
 struct control_record {
@@ -62,6 +63,7 @@ struct agent {
     sim_time from, until;
     struct agent_machine *on_machine; /* at most one of these two */
     struct agent_thread *in_guest;
+    struct late_watch *watch; /* NULL: nobody is told of rounds under way */
 };
 
 /* loop and plant are kept by reference, `end` is the run's. Rounds that begin in [from, until) are

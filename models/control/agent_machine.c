@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The process agent on a machine of its own. */
 #include "models/control/agent.h"
+#include "models/control/late_watch.h"
 #include "models/control/path.h"
 #include "sim/error.h"
 
@@ -103,6 +104,8 @@ static void round_begins(struct timer *t, sim_time now)
     size_t k = a->record.rounds;
 
     agent_begin(a, now);
+    if (a->watch)
+        late_watch_round(a->watch, k, now);
     send_restarts(a, k);
     for (uint32_t i = 0; i < c->sensors.count; i++) {
         struct sensor *s = &am->sensor[i];

@@ -114,14 +114,37 @@ static void begin(struct control_node *n, sim_time now)
         queue_arm(&n->machine->queue, &n->wait, now);
 }
 
+/* The time that its host was off, as far as it is measured, counts as crashed. */
+static void count_off(struct control_node *n, sim_time now)
+{
+    const struct control_loop *l = n->loop;
+    sim_time from = n->off > l->from ? n->off : l->from;
+    sim_time until = now < l->until ? now : l->until;
+
+    if (n->off >= 0 && until > from)
+        n->counts->down += until - from;
+    n->off = -1;
+}
+
 static void rebooted(struct machine *m, sim_time now)
 {
+    count_off(m->model, now);
     begin(m->model, now);
 }
 
 static void failed(struct machine *m, sim_time now)
 {
-    replica_close(&((struct control_node *)m->model)->replica, now);
+    struct control_node *n = m->model;
+
+    replica_close(&n->replica, now);
+    n->off = now;
+}
+
+void control_node_close(struct control_node *n, sim_time now)
+{
+    if (n->machine->up)
+        replica_close(&n->replica, now);
+    count_off(n, now);
 }
 
 const struct machine_ops control_node_ops = {
@@ -140,6 +163,7 @@ struct control_node *control_node_new(struct machine *m, const struct control_lo
     n->index = index;
     n->counts = counts;
     n->name = xstrdup(name);
+    n->off = -1;
     m->model = n;
     begin(n, start);
     return n;

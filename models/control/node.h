@@ -26,6 +26,7 @@ struct control_node {
     struct replica replica;
     struct timer work, wait;
     bool busy;
+    sim_time off; /* its host went off then; -1: it is up */
     struct rng jitter, path;
 };
 
@@ -35,6 +36,9 @@ struct control_node *control_node_new(struct machine *m, const struct control_lo
                                       uint32_t index, const struct node_params *params,
                                       struct replica_counts *counts, const char *name,
                                       sim_time start);
+
+/* The run is over. */
+void control_node_close(struct control_node *n, sim_time now);
 void control_node_free(struct control_node *n);
 extern const struct machine_ops control_node_ops;
 
