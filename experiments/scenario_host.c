@@ -26,8 +26,9 @@ static const struct param program_rows[] = {
     {PARAM("class", ENUM, struct program_spec, class), .def = "normal", .names = thread_classes,
      .meaning = "Scheduling class in the guest: SCHED_FIFO, SCHED_NORMAL or SCHED_IDLE.",
      .source = "Linux: threads are SCHED_NORMAL unless told otherwise", .status = STATUS_CITED},
-    {PARAM("priority", INTEGER, struct program_spec, priority), .def = "1", .min = "1", .max = "99",
-     .meaning = "Among threads of class fifo: higher goes first.", .status = STATUS_ASSUMED},
+    {PARAM("priority", INTEGER, struct program_spec, priority), .def = "1", .range = PARAM_NO_RANGE,
+     .min = "1", .max = "99", .meaning = "Among threads of class fifo: higher goes first.",
+     .status = STATUS_ASSUMED},
     {PARAM("events", LIST, struct program_spec, events), .def = "[]", .of = &wake_element,
      .meaning = "Events that come by themselves, for programs that wait for some."},
 };
@@ -41,7 +42,7 @@ static const struct param program_element = {PARAM_ELEMENT(OBJECT, struct progra
 /* ---- domains --------------------------------------------------------------------------------- */
 
 static const struct param vcpu_rows[] = {
-    {PARAM_CPU_LIST("vcpus", struct vcpu_spec, vcpus), .def = "all",
+    {PARAM_CPU_LIST("vcpus", struct vcpu_spec, vcpus), .def = "all", .range = PARAM_NO_RANGE,
      .meaning = "The vCPUs that this is about.", .status = STATUS_ASSUMED},
     {PARAM_CPU_LIST("hard_affinity", struct vcpu_spec, hard), .def = "all",
      .meaning = "pCPUs they may run on, of those of the domain.", .source = "Xen's default",
@@ -65,6 +66,7 @@ static const struct param vcpu_element = {PARAM_ELEMENT(OBJECT, struct vcpu_spec
 #define DOMAIN_ROWS                                                                                \
     {PARAM("vcpus", INTEGER, struct domain_spec, vcpus),                                           \
      .def = "1",                                                                                   \
+     .range = PARAM_NO_RANGE,                                                                      \
      .min = "1",                                                                                   \
      .max = "1024",                                                                                \
      .meaning = "Number of virtual CPUs.",                                                         \
@@ -92,9 +94,15 @@ static const struct param vcpu_element = {PARAM_ELEMENT(OBJECT, struct vcpu_spec
          .status = STATUS_EXACT},                                                                  \
         {PARAM("pool", NAME, struct domain_spec, pool), .optional = true, .refers = "pool",        \
          .meaning = "Its cpupool; the host's first if not given."},                                \
-        {PARAM("start", DURATION, struct domain_spec, start), .def = "0", .max = "1000d",          \
-         .meaning = "When its vCPUs start; not before the host is up.", .status = STATUS_ASSUMED}, \
-        {PARAM("start_spread", DURATION, struct domain_spec, start_spread), .def = "100ms",        \
+        {PARAM("start", DURATION, struct domain_spec, start),                                      \
+         .def = "0",                                                                               \
+         .range = PARAM_NO_RANGE,                                                                  \
+         .max = "1000d",                                                                           \
+         .meaning = "When its vCPUs start; not before the host is up.",                            \
+         .status = STATUS_ASSUMED},                                                                \
+        {PARAM("start_spread", DURATION, struct domain_spec, start_spread),                        \
+         .def = "100ms",                                                                           \
+         .range = PARAM_NO_RANGE,                                                                  \
          .max = "1h",                                                                              \
          .meaning = "They start up to this much later, at random, so that domains are not in "     \
                     "step; 0 with \"exact\".",                                                     \
@@ -112,8 +120,9 @@ static const struct param vcpu_element = {PARAM_ELEMENT(OBJECT, struct vcpu_spec
 static const struct param domain_rows[] = {
     {PARAM("name", NAME, struct domain_spec, name), .refers = "domain",
      .meaning = "Its name; with \"count\", numbers are put behind it."},
-    {PARAM("count", INTEGER, struct domain_spec, count), .def = "1", .min = "1", .max = "10000",
-     .meaning = "How many of them there are.", .status = STATUS_ASSUMED},
+    {PARAM("count", INTEGER, struct domain_spec, count), .def = "1", .range = PARAM_NO_RANGE,
+     .min = "1", .max = "10000", .meaning = "How many of them there are.",
+     .status = STATUS_ASSUMED},
     {PARAM("network", POINTER, struct domain_spec, network), .optional = true, .table = &vif_table,
      .meaning = "Its network interface; none if not given."},
     {PARAM("disk", POINTER, struct domain_spec, disk), .optional = true, .table = &vbd_table,
@@ -137,8 +146,8 @@ static const struct param pool_rows[] = {
     {PARAM_CPU_LIST("cpus", struct pool_spec, cpus), .meaning = "Its pCPUs."},
     {PARAM("scheduler", VARIANT, struct pool_spec, scheduler), .optional = true,
      .choices = &scheduler_choices, .meaning = "Its scheduler; the host's if not given."},
-    {PARAM("overhead", DURATION, struct pool_spec, overhead), .def = "0", .max = "1ms",
-     .meaning = "What its scheduler's own work adds to each context switch.",
+    {PARAM("overhead", DURATION, struct pool_spec, overhead), .def = "0", .range = "0ns..5us",
+     .max = "1ms", .meaning = "What its scheduler's own work adds to each context switch.",
      .status = STATUS_ASSUMED},
 };
 
@@ -160,8 +169,9 @@ static const struct param host_rows[] = {
     {PARAM("on", NAME, struct host_spec, on), .optional = true, .refers = "host of the platform",
      .meaning = "The platform's host that it is; the one of the same name if not given. With "
                 "\"count\", numbers are put behind it."},
-    {PARAM("count", INTEGER, struct host_spec, count), .def = "1", .min = "1", .max = "100000",
-     .meaning = "How many of them there are.", .status = STATUS_ASSUMED},
+    {PARAM("count", INTEGER, struct host_spec, count), .def = "1", .range = PARAM_NO_RANGE,
+     .min = "1", .max = "100000", .meaning = "How many of them there are.",
+     .status = STATUS_ASSUMED},
     {PARAM("xen", ENUM, struct host_spec, xen), .def = "4.17", .names = xen_version_names,
      .meaning = "Version of Xen whose rules are followed.", .source = "Debian 12 ships 4.17",
      .status = STATUS_CITED},
@@ -169,8 +179,9 @@ static const struct param host_rows[] = {
      .word = "platform", .word_value = 0,
      .meaning = "Physical CPUs (hardware threads); \"platform\": the cores of the platform's host.",
      .status = STATUS_ASSUMED},
-    {PARAM("threads_per_core", INTEGER, struct host_spec, threads_per_core), .def = "1", .min = "1",
-     .max = "8", .meaning = "Hardware threads of one core.", .status = STATUS_ASSUMED},
+    {PARAM("threads_per_core", INTEGER, struct host_spec, threads_per_core), .def = "1",
+     .range = PARAM_NO_RANGE, .min = "1", .max = "8", .meaning = "Hardware threads of one core.",
+     .status = STATUS_ASSUMED},
     {PARAM("cores_per_socket", INTEGER, struct host_spec, cores_per_socket), .def = "all",
      .min = "1", .max = "256", .word = "all", .word_value = 0, .meaning = "Cores of one socket.",
      .status = STATUS_ASSUMED},
@@ -181,7 +192,8 @@ static const struct param host_rows[] = {
      .max = "256",
      .meaning = "Speed of each pCPU in per cent of nominal; one number stands for all.",
      .status = STATUS_ASSUMED},
-    {PARAM("boot_spread", DURATION, struct host_spec, boot_spread), .def = "10ms", .max = "1s",
+    {PARAM("boot_spread", DURATION, struct host_spec, boot_spread), .def = "10ms",
+     .range = PARAM_NO_RANGE, .max = "1s",
      .meaning = "pCPUs come up at random dates within this time, so that their ticks are not in "
                 "step; not used with \"exact\".",
      .status = STATUS_ASSUMED},

@@ -68,7 +68,7 @@ void trials_free(struct trials *t)
 /* ---- settings ---------------------------------------------------------------------------------
  */
 
-static struct json *document(const struct trials *t, const char *const *set, size_t sets,
+struct json *trials_document(const struct trials *t, const char *const *set, size_t sets,
                              struct errors *e)
 {
     struct json *doc = json_parse(t->path, t->text, t->text_size, e);
@@ -114,7 +114,7 @@ static int same_platform(struct trials *t, const char *file, struct errors *e)
 
 int64_t trials_add(struct trials *t, const char *const *set, size_t sets, struct errors *e)
 {
-    struct json *doc = document(t, set, sets, e);
+    struct json *doc = trials_document(t, set, sets, e);
     struct study study;
     struct setting *s;
     int status = -1;
@@ -150,7 +150,7 @@ static int add_variant(const struct trials *t, size_t setting, struct study *stu
                        struct errors *e)
 {
     const struct setting *s = &t->setting[setting];
-    struct json *doc = document(t, (const char *const *)s->set, s->sets, e);
+    struct json *doc = trials_document(t, (const char *const *)s->set, s->sets, e);
 
     return doc ? study_add_doc(study, "", doc, t->dir, e) : -1;
 }
@@ -278,6 +278,28 @@ void trials_values(const struct trials *t, size_t setting, size_t name, uint32_t
     set_of(s, n, &set);
     kept_pseudo_values(&set, (size_t)s->figure[name], x);
     kept_set_free(&set);
+}
+
+static char *kept_text(const struct setting *s, uint32_t replication)
+{
+    size_t size;
+    char *text;
+    FILE *out = open_memstream(&text, &size);
+
+    BUG_ON(!out || replication >= s->reps);
+    kept_write(&s->rep[replication], &s->figures, out);
+    fclose(out);
+    return text;
+}
+
+bool trials_same(const struct trials *t, size_t a, size_t b, uint32_t replication)
+{
+    char *x = kept_text(&t->setting[a], replication), *y = kept_text(&t->setting[b], replication);
+    bool same = !strcmp(x, y);
+
+    free(x);
+    free(y);
+    return same;
 }
 
 static void put_change(const char *text, FILE *out)

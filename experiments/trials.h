@@ -40,6 +40,14 @@ int trials_open(struct trials *t, const char *path, const struct param_list *bas
                 const char *const *name, size_t names, unsigned jobs, struct errors *e);
 void trials_free(struct trials *t);
 
+/* The scenario with further changes; NULL with errors. */
+struct json *trials_document(const struct trials *t, const char *const *set, size_t sets,
+                             struct errors *e);
+
+/* Did two settings give the same in a replication that both have: the same distributions and
+ * values behind all figures, to the last bit? */
+bool trials_same(const struct trials *t, size_t a, size_t b, uint32_t replication);
+
 /* A setting, checked: its index, or -1 with errors. Takes copies. */
 int64_t trials_add(struct trials *t, const char *const *set, size_t sets, struct errors *e);
 

@@ -139,6 +139,7 @@ struct param {
     const char *meaning; /* one sentence */
     const char *source;  /* where the default comes from; NULL: assumed */
     enum param_status status;
+    const char *range; /* what an assumed default may be instead: see "Guesses" below */
 };
 
 struct param_table {
@@ -203,6 +204,41 @@ const struct param *params_find(const struct param_table *t, struct json_value r
  * and tuning step through. param_text: caller frees. param_parse: 0, or -1 with the reason. */
 char *param_text(const struct param *p, const void *field);
 int param_parse(const struct param *p, const char *text, void *field, char why[QUANTITY_WHY]);
+
+/* ---- Guesses (sim/params_range.c) ----
+ *
+ * A default that is only assumed comes with what it may be instead, for analyses of sensitivity. A
+ * row's `range` is "LOW..HIGH" (for CUSTOM rows too: texts of two values), or PARAM_NO_RANGE: the
+ * value is no guess about machines or programs but what the scenario wants. Without `range` a rule
+ * holds: a quantity or number above 0 may be from half to double of it (within min and max), a
+ * boolean or an enumeration any other value; a CUSTOM row whose default is one quantity is as a
+ * quantity. Names, texts and words are never guesses; where the rule gives nothing else (0, a
+ * distribution) a range has to be stated. */
+#define PARAM_NO_RANGE "none"
+
+/* Other values for the default of an assumed row: the ends of its range or each other choice, none
+ * of them the default. A list of char *; empty if it is not varied. */
+struct param_list param_alternatives(const struct param *p);
+/* The same from a range's text, "LOW..HIGH" or "VALUE": of any row. Values are not checked. */
+struct param_list param_alternatives_of(const char *range);
+void param_alternatives_free(struct param_list *l);
+
+/* Every value of a resolved struct that is one piece, by its row: `pointer` leads to it in the
+ * resolved JSON; `pattern` is the pointer with "-" for elements of lists, as in
+ * params_write_status(); `choice` names the innermost variant's choice it belongs to (NULL: none).
+ * Values of optional rows that are absent are left out. */
+struct param_value {
+    const char *pattern, *pointer, *choice;
+    const struct param *p;
+    const char *text; /* the value */
+    bool is_default;
+};
+typedef void param_value_fn(void *ctx, const struct param_value *v);
+void params_each_value(const struct param_table *t, const void *target, param_value_fn *each,
+                       void *ctx);
+
+/* As params_check_table(), and every assumed default has alternatives or PARAM_NO_RANGE. */
+int params_check_ranges(const struct param_table *t, struct errors *e);
 
 const char *param_kind_name(enum param_kind kind);
 const char *param_status_name(enum param_status status);

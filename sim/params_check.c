@@ -14,6 +14,7 @@
 struct visit {
     const struct param_table **table;
     size_t count;
+    bool ranges; /* every assumed default needs one */
     struct errors *e;
 };
 
@@ -146,6 +147,31 @@ static void check_words(const struct place *at, const struct param *p)
         wrong(at, "only quantities and integers have a word", "");
 }
 
+/* Values of a stated range read, and at least one is not the default. */
+static void check_range(const struct place *at, const struct param *p)
+{
+    bool stated = p->range && strcmp(p->range, PARAM_NO_RANGE);
+    bool one_piece = param_is_scalar(p) || p->kind == PARAM_CUSTOM;
+    bool text = p->kind == PARAM_STRING || p->kind == PARAM_NAME;
+    struct param_list other;
+
+    if (p->range && (p->status != STATUS_ASSUMED || !p->def))
+        wrong(at, "a range is for assumed defaults: ", p->range);
+    if (!p->def || p->status != STATUS_ASSUMED || !one_piece)
+        return;
+    text = text || (p->word && strcmp(p->def, p->word) == 0);
+    other = param_alternatives(p);
+    if (!other.count && (stated || (at->visit->ranges && !p->range && !text)))
+        wrong(at, "an assumed default without alternatives, default ", p->def);
+    for (size_t i = 0; i < other.count; i++) {
+        struct param given = *p;
+
+        given.def = ((char **)other.item)[i];
+        check_default(at, &given);
+    }
+    param_alternatives_free(&other);
+}
+
 static void check_row(const struct place *at, const struct param *p)
 {
     if (!check_parts(at, p))
@@ -156,8 +182,10 @@ static void check_row(const struct place *at, const struct param *p)
         wrong(at, "optional, and with a default", "");
     else if (p->optional && (p->kind == PARAM_OBJECT || p->kind == PARAM_CUSTOM))
         wrong(at, "cannot be optional: use a POINTER, or give a default", "");
-    else if (check_bounds(at, p))
+    else if (check_bounds(at, p)) {
         check_default(at, p);
+        check_range(at, p);
+    }
     if (p->table)
         check_table(at->visit, p->table);
     if (p->kind == PARAM_VARIANT)
@@ -193,12 +221,22 @@ static void check_table(struct visit *visit, const struct param_table *t)
     }
 }
 
-int params_check_table(const struct param_table *t, struct errors *e)
+static int check(const struct param_table *t, bool ranges, struct errors *e)
 {
-    struct visit visit = {.e = e};
+    struct visit visit = {.ranges = ranges, .e = e};
     size_t before = e->count;
 
     check_table(&visit, t);
     free(visit.table);
     return e->count > before ? -1 : 0;
+}
+
+int params_check_table(const struct param_table *t, struct errors *e)
+{
+    return check(t, false, e);
+}
+
+int params_check_ranges(const struct param_table *t, struct errors *e)
+{
+    return check(t, true, e);
 }

@@ -301,6 +301,9 @@ static char *status_in_words(const struct param *p)
 {
     if (!p->def)
         return xstrdup("");
+    if (p->range && strcmp(p->range, PARAM_NO_RANGE))
+        return xasprintf("assumed, may be %s%s%s", p->range, p->source ? ": " : "",
+                         p->source ? p->source : "");
     return p->source ? xasprintf("%s: %s", param_status_name(p->status), p->source)
                      : xstrdup(param_status_name(p->status));
 }

@@ -24,6 +24,11 @@ void param_free_value(const struct param *p, void *field);
 /* One value in one piece of text: a number, a string, an enumeration. */
 bool param_is_scalar(const struct param *p);
 
+/* A field as one piece of compact JSON or text, for comparing and showing; the same of the row's
+ * default (NULL: it has none). Caller frees. */
+char *param_as_text(const struct param *p, const void *field);
+char *param_default_as_text(const struct param *p);
+
 /* Does it stand for "not given"? Such values of optional rows are not written. */
 bool param_is_absent(const struct param *p, const void *field);
 

@@ -113,8 +113,7 @@ static void instances_add(struct instances *all, const void *one)
     all->of[all->count++] = one;
 }
 
-/* A field as one piece of compact JSON, for comparing and showing. Caller frees. */
-static char *as_text(const struct param *p, const void *field)
+char *param_as_text(const struct param *p, const void *field)
 {
     struct json_writer w;
     char *text;
@@ -131,7 +130,7 @@ static char *as_text(const struct param *p, const void *field)
     return text;
 }
 
-static char *default_as_text(const struct param *p)
+char *param_default_as_text(const struct param *p)
 {
     struct errors e = ERRORS_NONE;
     char *text = NULL;
@@ -141,11 +140,25 @@ static char *default_as_text(const struct param *p)
         return NULL;
     field = xcalloc(1, p->size);
     if (!param_read_default(p, field, &e))
-        text = as_text(p, field);
+        text = param_as_text(p, field);
     param_free_value(p, field);
     free(field);
     errors_free(&e);
     return text;
+}
+
+/* What an assumed default may be instead. */
+static void put_range(struct json_writer *w, const struct param *p)
+{
+    struct param_list other = param_alternatives(p);
+
+    if (other.count) {
+        json_begin_inline(w, "or", '[');
+        for (size_t i = 0; i < other.count; i++)
+            json_put_string(w, NULL, ((char **)other.item)[i]);
+        json_end(w);
+    }
+    param_alternatives_free(&other);
 }
 
 static void put_status(struct json_writer *w, const char *pointer, const struct param *p,
@@ -160,6 +173,8 @@ static void put_status(struct json_writer *w, const char *pointer, const struct 
     json_put_string(w, "status", param_status_name(is_default ? p->status : STATUS_GIVEN));
     if (is_default && p->source)
         json_put_string(w, "source", p->source);
+    if (is_default)
+        put_range(w, p);
     json_put_integer(w, "count", (int64_t)count);
     json_end(w);
 }
@@ -168,7 +183,7 @@ static void put_status(struct json_writer *w, const char *pointer, const struct 
 static void status_of_leaf(const struct param *p, const struct instances *all, const char *pointer,
                            struct json_writer *w)
 {
-    char *standard = default_as_text(p), *given = NULL;
+    char *standard = param_default_as_text(p), *given = NULL;
     size_t as_default = 0, as_given = 0;
     bool alike = true;
 
@@ -178,7 +193,7 @@ static void status_of_leaf(const struct param *p, const struct instances *all, c
 
         if (p->optional && param_is_absent(p, field))
             continue;
-        text = as_text(p, field);
+        text = param_as_text(p, field);
         if (standard && strcmp(text, standard) == 0) {
             as_default++;
         } else {

@@ -118,8 +118,8 @@ struct program_counts controller_counts(const struct thread *first)
 }
 
 static const struct param controller_rows[] = {
-    {PARAM("port", INTEGER, struct controller_params, port), .def = "5101", .min = "1",
-     .max = "65535", .meaning = "Port it listens on.", .status = STATUS_ASSUMED},
+    {PARAM("port", INTEGER, struct controller_params, port), .def = "5101", .range = PARAM_NO_RANGE,
+     .min = "1", .max = "65535", .meaning = "Port it listens on.", .status = STATUS_ASSUMED},
     {PARAM("compute", OBJECT, struct controller_params, compute), .def = "{}",
      .table = &compute_table, .meaning = "How long it computes, and when it fails to."},
 };

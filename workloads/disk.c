@@ -94,16 +94,18 @@ struct program_counts disk_counts(const struct thread *first)
 }
 
 static const struct param disk_rows[] = {
-    {PARAM("size", SIZE, struct disk_program_params, size), .def = "64KiB", .min = "512B",
-     .max = "1MiB", .meaning = "Size of a request.", .status = STATUS_ASSUMED},
-    {PARAM("writes", PERCENT, struct disk_program_params, writes), .def = "0%", .max = "100%",
-     .meaning = "Part of the requests that are writes.", .status = STATUS_ASSUMED},
-    {PARAM("depth", INTEGER, struct disk_program_params, depth), .def = "1", .min = "1",
-     .max = "256", .meaning = "Requests outstanding at most; 1: it waits for each.",
+    {PARAM("size", SIZE, struct disk_program_params, size), .def = "64KiB", .range = PARAM_NO_RANGE,
+     .min = "512B", .max = "1MiB", .meaning = "Size of a request.", .status = STATUS_ASSUMED},
+    {PARAM("writes", PERCENT, struct disk_program_params, writes), .def = "0%",
+     .range = PARAM_NO_RANGE, .max = "100%", .meaning = "Part of the requests that are writes.",
      .status = STATUS_ASSUMED},
+    {PARAM("depth", INTEGER, struct disk_program_params, depth), .def = "1",
+     .range = PARAM_NO_RANGE, .min = "1", .max = "256",
+     .meaning = "Requests outstanding at most; 1: it waits for each.", .status = STATUS_ASSUMED},
     {PARAM("compute", DURATION, struct disk_program_params, compute), .def = "100us", .max = "10s",
      .meaning = "CPU time of the program before each request.", .status = STATUS_ASSUMED},
-    {PARAM("think", DURATION, struct disk_program_params, think), .def = "0", .max = "1h",
+    {PARAM("think", DURATION, struct disk_program_params, think), .def = "0",
+     .range = PARAM_NO_RANGE, .max = "1h",
      .meaning = "Sleep after each completion, before the next request.", .status = STATUS_ASSUMED},
 };
 static const struct param_table disk_program_table = PARAM_TABLE(

@@ -77,12 +77,14 @@ struct program_counts job_counts(const struct thread *first)
 }
 
 static const struct param job_rows[] = {
-    {PARAM("work", DURATION, struct job_params, work), .def = "10s", .min = "1us",
-     .meaning = "CPU time of the job, all its threads together.", .status = STATUS_ASSUMED},
-    {PARAM("threads", INTEGER, struct job_params, threads), .def = "1", .min = "1", .max = "1024",
+    {PARAM("work", DURATION, struct job_params, work), .def = "10s", .range = PARAM_NO_RANGE,
+     .min = "1us", .meaning = "CPU time of the job, all its threads together.",
+     .status = STATUS_ASSUMED},
+    {PARAM("threads", INTEGER, struct job_params, threads), .def = "1", .range = PARAM_NO_RANGE,
+     .min = "1", .max = "1024",
      .meaning = "Threads that share the work equally, on the guest's vCPUs in turn.",
      .status = STATUS_ASSUMED},
-    {PARAM("repeat", BOOLEAN, struct job_params, repeat), .def = "false",
+    {PARAM("repeat", BOOLEAN, struct job_params, repeat), .def = "false", .range = PARAM_NO_RANGE,
      .meaning = "Begin again when it is finished.", .status = STATUS_ASSUMED},
 };
 static const struct param_table job_table = PARAM_TABLE(

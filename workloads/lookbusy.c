@@ -119,6 +119,7 @@ static const struct param lookbusy_rows[] = {
                 "them grow without end.",
      .source = "lookbusy's source", .status = STATUS_CITED},
     {PARAM("random_phase", BOOLEAN, struct lookbusy_params, random_phase), .def = "true",
+     .range = PARAM_NO_RANGE,
      .meaning = "Begin after a random part of a cycle, rather than at once.",
      .status = STATUS_ASSUMED},
 };

@@ -21,8 +21,9 @@ static const struct param rpc_rows[] = {
      .max = "4096", .word = "per_connection", .word_value = 0,
      .meaning = "Threads that serve: one for each connection, or so many on one queue.",
      .source = "TerrierTail's RPC server: Thrift's TThreadedServer", .status = STATUS_CITED},
-    {PARAM("overhead", DURATION, struct rpc_params, overhead), .def = "0", .max = "1s",
-     .meaning = "CPU time of each request on top of what it demands.", .status = STATUS_ASSUMED},
+    {PARAM("overhead", DURATION, struct rpc_params, overhead), .def = "0", .range = "0ns..20us",
+     .max = "1s", .meaning = "CPU time of each request on top of what it demands.",
+     .status = STATUS_ASSUMED},
 };
 static const struct param_table rpc_table =
     PARAM_TABLE("rpc", struct rpc_params, rpc_rows,

@@ -165,7 +165,7 @@ static const struct param rows[] = {
      .meaning =
          "Operations: compute TIME, sleep TIME, period TIME (sleep until the next multiple), "
          "wait (for an event), yield, jump INDEX."},
-    {PARAM("start", DURATION, struct script_config, start), .def = "0",
+    {PARAM("start", DURATION, struct script_config, start), .def = "0", .range = PARAM_NO_RANGE,
      .meaning = "Date from which periods are counted.", .status = STATUS_ASSUMED},
 };
 

@@ -344,7 +344,8 @@ static const char *const direction_names[] = {"from_guest", "to_guest", NULL};
 
 static const struct param stream_rows[] = {
     {PARAM("direction", ENUM, struct stream_params, direction), .def = "from_guest",
-     .names = direction_names, .meaning = "Which end sends.", .status = STATUS_ASSUMED},
+     .range = PARAM_NO_RANGE, .names = direction_names, .meaning = "Which end sends.",
+     .status = STATUS_ASSUMED},
     {PARAM("connections", INTEGER, struct stream_params, connections), .def = "1", .min = "1",
      .max = "64", .meaning = "Connections at once, each with a thread of its own in the guest.",
      .source = "iperf's default", .status = STATUS_CITED},

@@ -53,9 +53,10 @@ static struct guest_op burst_sleep_next(struct thread *t, sim_time now)
 
 static const struct param burst_sleep_rows[] = {
     {PARAM("compute", DURATION, struct burst_sleep_params, compute), .def = "1ms",
-     .meaning = "CPU time of each burst.", .status = STATUS_ASSUMED},
+     .range = PARAM_NO_RANGE, .meaning = "CPU time of each burst.", .status = STATUS_ASSUMED},
     {PARAM("sleep", DURATION, struct burst_sleep_params, sleep), .def = "9ms",
-     .meaning = "Sleep after each burst, counted from its end.", .status = STATUS_ASSUMED},
+     .range = PARAM_NO_RANGE, .meaning = "Sleep after each burst, counted from its end.",
+     .status = STATUS_ASSUMED},
 };
 static const struct param_table burst_sleep_table =
     PARAM_TABLE("burst_sleep", struct burst_sleep_params, burst_sleep_rows,
@@ -95,12 +96,13 @@ static struct guest_op periodic_next(struct thread *t, sim_time now)
 
 static const struct param periodic_rows[] = {
     {PARAM("compute", DURATION, struct periodic_params, compute), .def = "1ms",
-     .meaning = "CPU time of each job.", .status = STATUS_ASSUMED},
-    {PARAM("period", DURATION, struct periodic_params, period), .def = "20ms", .min = "1us",
-     .meaning = "Time between two starts.", .status = STATUS_ASSUMED},
-    {PARAM("phase", DURATION, struct periodic_params, phase), .def = "0",
+     .range = PARAM_NO_RANGE, .meaning = "CPU time of each job.", .status = STATUS_ASSUMED},
+    {PARAM("period", DURATION, struct periodic_params, period), .def = "20ms",
+     .range = PARAM_NO_RANGE, .min = "1us", .meaning = "Time between two starts.",
+     .status = STATUS_ASSUMED},
+    {PARAM("phase", DURATION, struct periodic_params, phase), .def = "0", .range = PARAM_NO_RANGE,
      .meaning = "Offset of the starts.", .status = STATUS_ASSUMED},
-    {PARAM("start", DURATION, struct periodic_params, start), .def = "0",
+    {PARAM("start", DURATION, struct periodic_params, start), .def = "0", .range = PARAM_NO_RANGE,
      .meaning = "Date from which the starts are counted.", .status = STATUS_ASSUMED},
 };
 static const struct param_table periodic_table =
@@ -155,7 +157,7 @@ static void server_event(struct thread *t, sim_time since, sim_time now)
 
 static const struct param server_rows[] = {
     {PARAM("compute", DURATION, struct server_params, compute), .def = "100us",
-     .meaning = "CPU time of each service.", .status = STATUS_ASSUMED},
+     .range = PARAM_NO_RANGE, .meaning = "CPU time of each service.", .status = STATUS_ASSUMED},
 };
 static const struct param_table server_table = PARAM_TABLE(
     "server", struct server_params, server_rows, .meaning = "Waits for an event, computes.");
@@ -193,8 +195,9 @@ static struct guest_op yielder_next(struct thread *t, sim_time now)
 }
 
 static const struct param yielder_rows[] = {
-    {PARAM("compute", DURATION, struct yielder_params, compute), .def = "1ms", .min = "1ns",
-     .meaning = "CPU time between two yields.", .status = STATUS_ASSUMED},
+    {PARAM("compute", DURATION, struct yielder_params, compute), .def = "1ms",
+     .range = PARAM_NO_RANGE, .min = "1ns", .meaning = "CPU time between two yields.",
+     .status = STATUS_ASSUMED},
 };
 static const struct param_table yielder_table = PARAM_TABLE(
     "yielder", struct yielder_params, yielder_rows, .meaning = "Computes and yields its pCPU.");

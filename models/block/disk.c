@@ -18,8 +18,8 @@ static const struct param disk_rows[] = {
     {PARAM("bandwidth", BITRATE, struct disk_params, bandwidth), .def = "1Gbps",
      .word = "unlimited", .word_value = 0, .meaning = "Rate of the transfer of a request.",
      .status = STATUS_ASSUMED},
-    {PARAM("channels", INTEGER, struct disk_params, channels), .def = "1", .min = "1",
-     .max = "1024", .meaning = "Requests that it serves at once (flash: many).",
+    {PARAM("channels", INTEGER, struct disk_params, channels), .def = "1", .range = PARAM_NO_RANGE,
+     .min = "1", .max = "1024", .meaning = "Requests that it serves at once (flash: many).",
      .status = STATUS_ASSUMED},
 };
 

@@ -11,7 +11,7 @@ static const struct param node_rows[] = {
     {PARAM("compute", OBJECT, struct node_params, compute), .def = "{}", .table = &compute_table,
      .meaning = "How long it computes, and when it fails to."},
     {PARAM("jitter", CUSTOM, struct node_params, jitter), .def = "exponential(60us)",
-     .type = &dist_time_type,
+     .range = "exponential(30us)..exponential(120us)", .type = &dist_time_type,
      .meaning = "From the arrival of the measurement to the start of the computation: the network "
                 "stack, waking up, other work of the operating system.",
      .status = STATUS_ASSUMED},

@@ -8,19 +8,21 @@
 #define COMMON_ROWS                                                                                \
     {PARAM("gain", NUMBER, struct plant_params, gain),                                             \
      .def = "0",                                                                                   \
+     .range = PARAM_NO_RANGE,                                                                      \
      .min = "0",                                                                                   \
      .max = "1e6",                                                                                 \
      .meaning = "Of the feedback, of x; 0: poles at twice the plant's own speed.",                 \
      .status = STATUS_ASSUMED},                                                                    \
         {PARAM("effort", NUMBER, struct plant_params, effort),                                     \
          .def = "0",                                                                               \
+         .range = PARAM_NO_RANGE,                                                                  \
          .min = "0",                                                                               \
          .max = "1e9",                                                                             \
          .meaning = "Weight of u^2 in the cost.",                                                  \
          .status = STATUS_ASSUMED},                                                                \
     {                                                                                              \
         PARAM("hold", BOOLEAN, struct plant_params, hold),                                         \
-            .def = "true",                                                                         \
+            .def = "true", .range = PARAM_NO_RANGE,                                                \
             .meaning =                                                                             \
                 "Without a valid setpoint the actuator holds the last one; false: it goes to "     \
                 "0.",                                                                              \
@@ -28,14 +30,17 @@
     }
 
 static const struct param first_order_rows[] = {
-    {PARAM("growth", NUMBER, struct plant_params, growth), .def = "5", .min = "-1e6", .max = "1e6",
+    {PARAM("growth", NUMBER, struct plant_params, growth), .def = "5", .range = PARAM_NO_RANGE,
+     .min = "-1e6", .max = "1e6",
      .meaning = "Rate at which a deviation grows if nothing is done, per second; negative: it "
                 "dies out.",
      .status = STATUS_ASSUMED},
-    {PARAM("noise", NUMBER, struct plant_params, noise), .def = "1", .min = "0", .max = "1e6",
+    {PARAM("noise", NUMBER, struct plant_params, noise), .def = "1", .range = PARAM_NO_RANGE,
+     .min = "0", .max = "1e6",
      .meaning = "Deviation of the disturbance, which is drawn once a round.",
      .status = STATUS_ASSUMED},
-    {PARAM("limit", NUMBER, struct plant_params, limit), .def = "10", .min = "0", .max = "1e9",
+    {PARAM("limit", NUMBER, struct plant_params, limit), .def = "10", .range = PARAM_NO_RANGE,
+     .min = "0", .max = "1e9",
      .meaning = "Deviation that counts as a fall, after which it begins at 0 again; 0: none.",
      .status = STATUS_ASSUMED},
     COMMON_ROWS,
@@ -45,15 +50,19 @@ static const struct param_table first_order_table =
                 .meaning = "x' = growth x + u + disturbance.");
 
 static const struct param pendulum_rows[] = {
-    {PARAM("length", NUMBER, struct plant_params, length), .def = "0.25", .min = "0.001",
-     .max = "1000", .meaning = "To its centre of mass, in metres.", .status = STATUS_ASSUMED},
-    {PARAM("rate_gain", NUMBER, struct plant_params, rate), .def = "0", .min = "0", .max = "1e6",
+    {PARAM("length", NUMBER, struct plant_params, length), .def = "0.25", .range = PARAM_NO_RANGE,
+     .min = "0.001", .max = "1000", .meaning = "To its centre of mass, in metres.",
+     .status = STATUS_ASSUMED},
+    {PARAM("rate_gain", NUMBER, struct plant_params, rate), .def = "0", .range = PARAM_NO_RANGE,
+     .min = "0", .max = "1e6",
      .meaning = "Of the feedback, of the angular speed; 0: chosen with gain.",
      .status = STATUS_ASSUMED},
-    {PARAM("noise", NUMBER, struct plant_params, noise), .def = "2", .min = "0", .max = "1e6",
+    {PARAM("noise", NUMBER, struct plant_params, noise), .def = "2", .range = PARAM_NO_RANGE,
+     .min = "0", .max = "1e6",
      .meaning = "Deviation of the disturbance in rad/s^2, which is drawn once a round.",
      .status = STATUS_ASSUMED},
-    {PARAM("limit", NUMBER, struct plant_params, limit), .def = "0.5", .min = "0", .max = "3",
+    {PARAM("limit", NUMBER, struct plant_params, limit), .def = "0.5", .range = PARAM_NO_RANGE,
+     .min = "0", .max = "3",
      .meaning = "Angle in rad that counts as a fall, after which it is set up again; 0: none.",
      .status = STATUS_ASSUMED},
     COMMON_ROWS,

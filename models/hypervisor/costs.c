@@ -10,16 +10,19 @@ static const struct param rows[] = {
     {PARAM("ipi", DURATION, struct host_costs, ipi), .def = "2us", .max = "1ms",
      .meaning = "Until another pCPU that was told to reschedule (tickled) notices.",
      .status = STATUS_ASSUMED},
-    {PARAM("timer_slop", DURATION, struct host_costs, timer_slop), .def = "0", .max = "1ms",
+    {PARAM("timer_slop", DURATION, struct host_costs, timer_slop), .def = "0", .range = "0ns..50us",
+     .max = "1ms",
      .meaning = "Timers fire at multiples of this, at or after their date; 0: at their date.",
      .status = STATUS_ASSUMED},
-    {PARAM("timer_latency", DURATION, struct host_costs, timer_latency), .def = "0", .max = "1ms",
+    {PARAM("timer_latency", DURATION, struct host_costs, timer_latency), .def = "0",
+     .range = "0ns..10us", .max = "1ms",
      .meaning =
          "From the date of a timer of the hypervisor to its handler; timers that are set anew "
          "by their handlers (ticks, accounting) drift by it, so that the phases of a busy "
          "pCPU do not last for ever.",
      .status = STATUS_ASSUMED},
-    {PARAM("cache_refill", DURATION, struct host_costs, cache_refill), .def = "10us", .max = "10ms",
+    {PARAM("cache_refill", DURATION, struct host_costs, cache_refill), .def = "10us",
+     .range = "2us..1ms", .max = "10ms",
      .meaning = "Work that a vCPU has on top when its cache contents are gone entirely.",
      .source = "assumed; Li, Ding, Shen, ExpCS 2007 measured some us to over 1 ms by working set",
      .status = STATUS_ASSUMED},
@@ -27,7 +30,8 @@ static const struct param rows[] = {
      .max = "10s",
      .meaning = "Time off the pCPU after which they are gone; less time loses less, in proportion.",
      .status = STATUS_ASSUMED},
-    {PARAM("emulator_tick", DURATION, struct host_costs, emulator_tick), .def = "0", .max = "1s",
+    {PARAM("emulator_tick", DURATION, struct host_costs, emulator_tick), .def = "0",
+     .range = PARAM_NO_RANGE, .max = "1s",
      .meaning =
          "The machine is emulated in one thread: pCPUs run in turn, and the emulator's clock "
          "has a deadline this often; 0: a real machine.",

@@ -28,7 +28,7 @@ static const char *const attachment_names[] = {"vif", "passthrough", NULL};
 
 static const struct param vif_rows[] = {
     {PARAM("attachment", ENUM, struct vif_params, attachment), .def = "vif",
-     .names = attachment_names,
+     .range = PARAM_NO_RANGE, .names = attachment_names,
      .meaning = "How the guest is attached: by the split driver and dom0's bridge, or with a "
                 "function of the NIC of its own.",
      .status = STATUS_ASSUMED},

@@ -215,8 +215,8 @@ static void create(struct scheduler *s)
 static const struct param entry_rows[] = {
     {PARAM("domain", NAME, struct entry_params, domain), .refers = "domain",
      .meaning = "Whose window it is.", .status = STATUS_GIVEN},
-    {PARAM("vcpu", INTEGER, struct entry_params, vcpu), .def = "0", .min = "0", .max = "255",
-     .meaning = "Which of its vCPUs.", .status = STATUS_ASSUMED},
+    {PARAM("vcpu", INTEGER, struct entry_params, vcpu), .def = "0", .range = PARAM_NO_RANGE,
+     .min = "0", .max = "255", .meaning = "Which of its vCPUs.", .status = STATUS_ASSUMED},
     {PARAM("runtime", DURATION, struct entry_params, runtime), .min = "1us",
      .meaning = "Length of the window.", .status = STATUS_GIVEN},
 };
@@ -227,7 +227,8 @@ static const struct param entry_element = {PARAM_ELEMENT(OBJECT, struct entry_pa
 
 static const struct param rows[] = {
     {PARAM("major_frame", DURATION, struct arinc653_params, major_frame), .def = "100ms",
-     .min = "1us", .meaning = "The table repeats after this time; at least the sum of its windows.",
+     .range = PARAM_NO_RANGE, .min = "1us",
+     .meaning = "The table repeats after this time; at least the sum of its windows.",
      .status = STATUS_ASSUMED},
     {PARAM("entries", LIST, struct arinc653_params, entries), .of = &entry_element,
      .optional = true, .max = "64",

@@ -110,8 +110,8 @@ static struct decision schedule(struct scheduler *s, struct pcpu *p, sim_time no
 }
 
 static const struct param rows[] = {
-    {PARAM("slice", DURATION, struct rr_params, slice), .def = "30ms", .min = "1us", .max = "10s",
-     .meaning = "A vCPU's turn.", .status = STATUS_ASSUMED},
+    {PARAM("slice", DURATION, struct rr_params, slice), .def = "30ms", .range = PARAM_NO_RANGE,
+     .min = "1us", .max = "10s", .meaning = "A vCPU's turn.", .status = STATUS_ASSUMED},
 };
 
 static const struct param_table table =

@@ -250,8 +250,8 @@ static void destroy(struct scheduler *s)
 static const struct param slot_rows[] = {
     {PARAM("domain", NAME, struct slot, domain), .refers = "domain", .meaning = "Whose slot it is.",
      .status = STATUS_GIVEN},
-    {PARAM("vcpu", INTEGER, struct slot, vcpu), .def = "0", .min = "0", .max = "255",
-     .meaning = "Which of its vCPUs.", .status = STATUS_ASSUMED},
+    {PARAM("vcpu", INTEGER, struct slot, vcpu), .def = "0", .range = PARAM_NO_RANGE, .min = "0",
+     .max = "255", .meaning = "Which of its vCPUs.", .status = STATUS_ASSUMED},
     {PARAM("pcpu", INTEGER, struct slot, pcpu), .min = "0", .max = "255",
      .meaning = "On which pCPU.", .status = STATUS_GIVEN},
     {PARAM("start", DURATION, struct slot, start), .meaning = "Offset in the period.",
@@ -265,9 +265,9 @@ static const struct param slot_element = {PARAM_ELEMENT(OBJECT, struct slot), .t
                                           .meaning = "A slot."};
 
 static const struct param rows[] = {
-    {PARAM("period", DURATION, struct tableau_params, period), .def = "100ms", .min = "1ms",
-     .max = "100s", .meaning = "Length of the table, after which it repeats.",
-     .status = STATUS_ASSUMED},
+    {PARAM("period", DURATION, struct tableau_params, period), .def = "100ms",
+     .range = PARAM_NO_RANGE, .min = "1ms", .max = "100s",
+     .meaning = "Length of the table, after which it repeats.", .status = STATUS_ASSUMED},
     {PARAM("level2_slice", DURATION, struct tableau_params, level2_slice), .def = "1ms",
      .min = "50us", .max = "1s", .meaning = "Turn in the second-level round robin.",
      .source = "Tableau's dispatcher: level-2 slice", .status = STATUS_CITED},

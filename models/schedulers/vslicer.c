@@ -85,8 +85,8 @@ static const struct param_table table =
 
 static const struct param domain_rows[] = {
     {PARAM("latency_sensitive", BOOLEAN, struct vslicer_domain_params, latency_sensitive),
-     .def = "false", .meaning = "The domain's vCPUs run often and briefly.",
-     .status = STATUS_ASSUMED},
+     .def = "false", .range = PARAM_NO_RANGE,
+     .meaning = "The domain's vCPUs run often and briefly.", .status = STATUS_ASSUMED},
 };
 static const struct param_table domain_table =
     PARAM_TABLE("vslicer domain", struct vslicer_domain_params, domain_rows,

@@ -23,7 +23,7 @@ START_TEST(tables_are_in_order)
 {
     struct errors e = ERRORS_NONE;
 
-    params_check_table(scenario_format.table, &e);
+    params_check_ranges(scenario_format.table, &e);
     for (size_t i = 0; i < e.count; i++)
         fprintf(stderr, "%s\n", e.item[i].text);
     ck_assert_uint_eq(e.count, 0);
