@@ -5,16 +5,10 @@
 
 #include "experiments/command.h"
 
-<<<<<<< HEAD
 extern const struct command command_run, command_compare, command_rare, command_explain,
     command_watch, command_new, command_sweep_plan, command_sweep_run, command_sweep_gather,
-    command_sweep_show, command_tune, command_capacity, command_report, command_lab, command_doc,
-=======
-extern const struct command command_run, command_compare, command_explain, command_watch,
-    command_new, command_sweep_plan, command_sweep_run, command_sweep_gather, command_sweep_show,
-    command_tune, command_capacity, command_sensitivity, command_report, command_lab, command_doc,
->>>>>>> 6eabc2c (hvsim sensitivity: assumed defaults have ranges, stated or by a rule; ranked by what they do to a metric)
-    command_validate, command_import, command_schedulers, command_workloads, command_schema,
-    command_version, command_help_of;
+    command_sweep_show, command_tune, command_capacity, command_sensitivity, command_report,
+    command_lab, command_doc, command_validate, command_import, command_schedulers,
+    command_workloads, command_schema, command_version, command_help_of;
 
 #endif
