@@ -58,10 +58,10 @@ const struct command command_sweep_gather = {
  */
 
 struct show_command {
-    char *rows, *cols, *metric, *name, *out;
+    char *rows, *cols, *name, *out;
     int best, plot;
     bool quiet;
-    struct param_list where;
+    struct param_list metric, where;
 };
 
 /* In the order of enum pivot_best and of enum pivot_picture, and one more. */
@@ -76,8 +76,10 @@ static const struct command_option show_rows[] = {
                .meaning = "Axis of the columns; none: one column."},
      .letter = 'c',
      .value = "AXIS"},
-    {.param = {PARAM("metric", STRING, struct show_command, metric),
-               .meaning = "What to show: \"metric\" or \"subject:metric\"."},
+    {.param = {PARAM("metric", LIST, struct show_command, metric),
+               .meaning =
+                   "What to show: \"metric\" or \"subject:metric\"; without --cols it may be "
+                   "repeated: each is a column then."},
      .letter = 'm',
      .value = "METRIC"},
     {.param = {PARAM("where", LIST, struct show_command, where),
@@ -115,7 +117,7 @@ static char *picture_name(const char *metric)
 static void draw(const struct show_command *c, const struct pivot *p, const char *dir,
                  struct errors *e)
 {
-    char *name = c->name ? xstrdup(c->name) : picture_name(c->metric);
+    char *name = c->name ? xstrdup(c->name) : picture_name(list_text(&c->metric, 0));
 
     pivot_plot(p, (enum pivot_picture)c->plot, c->out ? c->out : dir, name, c->quiet, e);
     free(name);
@@ -124,18 +126,19 @@ static void draw(const struct show_command *c, const struct pivot *p, const char
 static enum exit_code show(const void *options, const struct operands *o, struct errors *e)
 {
     const struct show_command *c = options;
-    struct pivot_options pivot = {c->rows, c->cols, c->metric, &c->where, (enum pivot_best)c->best};
+    struct pivot_options pivot = {c->rows, c->cols, &c->metric, &c->where,
+                                  (enum pivot_best)c->best};
     struct sweep_results r = {0};
     struct pivot p = {0};
 
-    if (!c->rows || !c->metric)
+    if (!c->rows || !c->metric.count)
         error_add(
             e, EXIT_INPUT,
             "hvsim sweep show: --rows AXIS and --metric METRIC are wanted, and --cols AXIS if "
             "there are two");
     else if (!sweep_results_open(&r, o->text[0], e) && !pivot_make(&p, &r, &pivot, e)) {
         pivot_print(&p, stdout);
-        if (c->plot <= PICTURE_LINES)
+        if (c->plot <= PICTURE_LINES && c->metric.count == 1)
             draw(c, &p, o->text[0], e);
     }
     pivot_free(&p);

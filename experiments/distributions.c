@@ -15,8 +15,9 @@ enum { SHARES = sizeof shares / sizeof *shares };
 static const struct {
     enum distribution_kind of;
     const char *name;
-} kinds[] = {{OF_LATENCY, "latency"}, {OF_INTENDED, "intended"}, {OF_WAKING, "wake_to_run"},
-             {OF_SERVICE, "service"}, {OF_GAP, "gap"},           {OF_DELAY, "delay"}};
+} kinds[] = {{OF_LATENCY, "latency"},   {OF_INTENDED, "intended"}, {OF_WAKING, "wake_to_run"},
+             {OF_DISK, "disk_latency"}, {OF_SERVICE, "service"},   {OF_GAP, "gap"},
+             {OF_DELAY, "delay"}};
 
 struct row {
     const struct study *study;

@@ -249,7 +249,8 @@ static void write_scenario(const void *ctx, FILE *out)
     fprintf(out,
             "%s# Scenario files\n\n`/-/` stands for the number of an element. Every object "
             "may hold a \"comment\". `hvsim schema` gives the same as a JSON Schema, for "
-            "editors.\n\n",
+            "editors. Defaults that are only assumed are varied by `hvsim sensitivity`: over "
+            "the range stated (\"may be\"), else from half to double.\n\n",
             generated);
     params_markdown(scenario_format.table, out);
 }

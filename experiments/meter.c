@@ -75,14 +75,28 @@ void meter_init(struct meter *m, uint32_t domains, uint32_t groups, sim_time fro
     *m = (struct meter){.domains = domains, .groups = groups, .from = from, .until = until};
     m->use = xcalloc(domains, sizeof *m->use);
     m->wake_to_run = xcalloc(groups, sizeof *m->wake_to_run);
+    m->disk = xcalloc(groups, sizeof *m->disk);
+}
+
+struct histogram *meter_disk(struct meter *m, uint32_t domain)
+{
+    struct histogram *h = &m->disk[m->use[domain].group];
+
+    if (!h->bucket)
+        histogram_init(h, WAIT_BITS);
+    return h;
 }
 
 void meter_free(struct meter *m)
 {
-    for (uint32_t i = 0; i < m->groups; i++)
+    for (uint32_t i = 0; i < m->groups; i++) {
         if (m->wake_to_run[i].bucket)
             histogram_free(&m->wake_to_run[i]);
+        if (m->disk[i].bucket)
+            histogram_free(&m->disk[i]);
+    }
     free(m->wake_to_run);
+    free(m->disk);
     free(m->use);
     free(m->mark);
 }

@@ -31,6 +31,7 @@ struct meter {
     struct domain_use *use; /* by domain id */
     uint32_t domains;
     struct histogram *wake_to_run; /* by group */
+    struct histogram *disk;        /* by group: recorded by its disks (meter_disk()) */
     uint32_t groups;
     struct vcpu_mark *mark; /* by vcpu->index */
     uint32_t vcpus;
@@ -39,6 +40,9 @@ struct meter {
 
 void meter_init(struct meter *m, uint32_t domains, uint32_t groups, sim_time from, sim_time until);
 void meter_free(struct meter *m);
+
+/* The histogram of a domain's group for what its disk's requests take. */
+struct histogram *meter_disk(struct meter *m, uint32_t domain);
 
 /* Watch a host whose vCPUs are all created. May be called again for its successor after a reboot,
  * when meter_close() was called for the one before. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/metrics.h"
 
+#include "experiments/entitlement.h"
 #include "sim/stats.h"
 
 #include <math.h>
@@ -52,6 +53,11 @@ static struct sample intended(const struct view *v, const struct metric *m)
 static struct sample wake_to_run(const struct view *v, const struct metric *m)
 {
     return of_histogram(v->wake_to_run, m);
+}
+
+static struct sample disk_latency(const struct view *v, const struct metric *m)
+{
+    return of_histogram(v->disk_latency, m);
 }
 
 static struct sample per_second(const struct view *v, uint64_t count)
@@ -148,6 +154,41 @@ static struct sample fairness(const struct view *v, const struct metric *m)
     s = (struct sample){jain_index(share, g->domains), g->domains};
     free(share);
     return s;
+}
+
+/* Of the subject's domains together, in per cent of one pCPU. */
+static struct sample entitled(const struct view *v, const struct metric *m)
+{
+    const struct roster_group *g = &v->world->roster->group[v->subject->index];
+    struct entitlement e = entitlement_of(&v->world->host[g->host]);
+    double sum = 0;
+
+    (void)m;
+    for (size_t i = 0; i < g->domains && e.known; i++)
+        sum += e.share[g->first + i - e.first];
+    entitlement_free(&e);
+    return e.known ? (struct sample){sum * 100, g->domains} : nothing();
+}
+
+static struct sample deviation(const struct view *v, const struct metric *m)
+{
+    const struct roster *r = v->world->roster;
+    bool all = v->subject->kind == SUBJECT_HOST;
+    const struct roster_group *g = all ? NULL : &r->group[v->subject->index];
+    const struct roster_host *h = &r->host[all ? v->subject->index : g->host];
+    size_t first = all ? h->first_domain : g->first, count = all ? h->domains : g->domains;
+    struct entitlement e = entitlement_of(&v->world->host[h - r->host]);
+    double most = 0;
+
+    (void)m;
+    for (size_t i = first; i < first + count && e.known; i++) {
+        double share = e.share[i - e.first], d = e.got[i - e.first] / share - 1;
+
+        if (share > 0 && fabs(d) > most)
+            most = fabs(d);
+    }
+    entitlement_free(&e);
+    return e.known ? (struct sample){most * 100, count} : nothing();
 }
 
 static struct sample stream_rate_of(const struct view *v, const struct metric *m)
@@ -325,6 +366,8 @@ const struct metric metrics[] = {
           job_time),
     PLAIN("utilisation", "%", "busy", "Share of the host's CPU time given to domains.", HOST,
           utilisation),
+    DISTRIBUTION("disk_latency", GROUP, OF_DISK, disk_latency,
+                 "times from a disk request's submission to its completion in the guest"),
     PLAIN("cpu_share", "%", "CPU", "CPU time received, in per cent of one pCPU.", GROUP | DOMAIN,
           cpu_share),
     PLAIN("wake_wait", "%", "wake wait",
@@ -343,6 +386,15 @@ const struct metric metrics[] = {
     PLAIN("fairness", "", "fairness",
           "Jain's index of the CPU time of the group's domains: 1 if all are equal.", GROUP,
           fairness),
+    PLAIN(
+        "entitled", "%", "entitled",
+        "CPU time that its domains' weights entitle them to, in per cent of one pCPU: fair shares "
+        "of those that were never idle, what they used of the others (docs/models/fairness.md).",
+        GROUP, entitled),
+    PLAIN("deviation", "%", "deviation",
+          "Largest deviation of a domain's CPU time from what it is entitled to, in per cent of "
+          "the latter.",
+          HOST | GROUP, deviation),
     PLAIN("unavailable", "%", "unavailable",
           "Rounds of which no setpoint was implemented within its validity.", LOOP, unavailable),
     PLAIN("all_late", "%", "all late",
@@ -388,9 +440,9 @@ static void add_subject(struct layout *l, enum subject_kind kind, char *name, si
     l->subject = xrealloc(l->subject, (l->subjects + 1) * sizeof *l->subject);
     s = &l->subject[l->subjects++];
     *s = (struct subject){kind, name, index, members, l->cells, l->pools};
-    l->pools += kind == SUBJECT_CLIENT || kind == SUBJECT_LOOP     ? 2
-                : kind == SUBJECT_GROUP || kind == SUBJECT_REPLICA ? 1
-                                                                   : 0;
+    l->pools += kind == SUBJECT_CLIENT || kind == SUBJECT_LOOP || kind == SUBJECT_GROUP ? 2
+                : kind == SUBJECT_REPLICA                                               ? 1
+                                                                                        : 0;
     for (size_t i = 0; i < metric_count; i++)
         l->cells += concerns(&metrics[i], s);
 }
@@ -464,7 +516,9 @@ size_t layout_pool(const struct subject *s, enum distribution_kind of)
         return s->pool + (of == OF_GAP);
     if (s->kind == SUBJECT_REPLICA && of == OF_DELAY)
         return s->pool;
-    return s->kind == SUBJECT_GROUP && of == OF_WAKING ? s->pool : SIZE_MAX;
+    if (s->kind == SUBJECT_GROUP && (of == OF_WAKING || of == OF_DISK))
+        return s->pool + (of == OF_DISK);
+    return SIZE_MAX;
 }
 
 /* ---- reading a world ------------------------------------------------------------------------- */
@@ -539,13 +593,21 @@ static const struct histogram *waking(const struct world *w, const struct subjec
     return &w->host[g->host].meter.wake_to_run[use_of(w, g->first)->group];
 }
 
+static const struct histogram *of_disks(const struct world *w, const struct subject *s)
+{
+    const struct roster_group *g = &w->roster->group[s->index];
+
+    return &w->host[g->host].meter.disk[use_of(w, g->first)->group];
+}
+
 static void view_group(struct view *v)
 {
     const struct roster_group *g = &v->world->roster->group[v->subject->index];
-    const struct histogram *h = waking(v->world, v->subject);
+    const struct histogram *h = waking(v->world, v->subject), *d = of_disks(v->world, v->subject);
 
     view_domains(v, g->first, g->domains);
     v->wake_to_run = h->bucket ? h : NULL;
+    v->disk_latency = d->bucket ? d : NULL;
 }
 
 static void view_host(struct view *v)
@@ -597,6 +659,7 @@ void metrics_distributions(const struct layout *l, const struct world *w,
             pools[layout_pool(s, OF_INTENDED)] = &merged[i].intended;
         } else if (s->kind == SUBJECT_GROUP) {
             pools[layout_pool(s, OF_WAKING)] = waking(w, s);
+            pools[layout_pool(s, OF_DISK)] = of_disks(w, s);
         } else if (s->kind == SUBJECT_LOOP) {
             pools[layout_pool(s, OF_SERVICE)] = &w->loop[s->index].measures.service;
             pools[layout_pool(s, OF_GAP)] = &w->loop[s->index].measures.gap;

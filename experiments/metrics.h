@@ -46,6 +46,7 @@ enum distribution_kind {
     OF_LATENCY,  /* clients */
     OF_INTENDED, /* clients */
     OF_WAKING,   /* groups */
+    OF_DISK,     /* groups with disks */
     OF_SERVICE,  /* loops: from a round's start to its implementation */
     OF_GAP,      /* loops: between implementations */
     OF_DELAY     /* replicas */
@@ -103,14 +104,15 @@ struct view {
     const struct client_results *client;
     /* Hosts, groups and domains: all of it together. */
     struct domain_use use;
-    const struct histogram *wake_to_run; /* groups; NULL: nobody woke */
-    uint32_t pcpus;                      /* hosts */
-    struct program_counts work;          /* groups and domains: of their programs, all together */
-    uint64_t disk_bytes;                 /* groups and domains */
-    bool disk;                           /* groups and domains: do they have one? */
-    double stream_rate;                  /* clients: bit/s of their streams; NAN: none */
-    const struct world_loop *loop;       /* loops and replicas */
-    uint32_t replica;                    /* replicas: in its loop */
+    const struct histogram *wake_to_run;  /* groups; NULL: nobody woke */
+    const struct histogram *disk_latency; /* groups; NULL: no disk */
+    uint32_t pcpus;                       /* hosts */
+    struct program_counts work;           /* groups and domains: of their programs, all together */
+    uint64_t disk_bytes;                  /* groups and domains */
+    bool disk;                            /* groups and domains: do they have one? */
+    double stream_rate;                   /* clients: bit/s of their streams; NAN: none */
+    const struct world_loop *loop;        /* loops and replicas */
+    uint32_t replica;                     /* replicas: in its loop */
 };
 
 /* All samples of a world that was closed, in the order of cells. merged[i] takes the results of all

@@ -10,7 +10,7 @@ struct report_table {
     enum subject_kind kind;
     bool compared;         /* shown by compare too */
     bool optional;         /* left out where there is nothing to say */
-    const char *prefix[6]; /* metrics whose names begin like one of these */
+    const char *prefix[8]; /* metrics whose names begin like one of these */
 };
 
 extern const struct report_table report_tables[];

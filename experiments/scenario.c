@@ -41,6 +41,8 @@ static const struct param client_rows[] = {
      .meaning = "What it sends, and when."},
     {PARAM("stream", POINTER, struct client_spec, stream), .optional = true, .table = &stream_table,
      .meaning = "Bulk TCP to or from the domain, which needs no server, instead of requests."},
+    {PARAM("ping", POINTER, struct client_spec, ping), .optional = true, .table = &ping_table,
+     .meaning = "ICMP echo requests to the domain, which needs no server, instead of the load."},
 };
 
 static const struct param_table client_spec_table =

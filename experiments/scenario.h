@@ -19,6 +19,7 @@
 #include "sim/config.h"
 #include "sim/machine.h"
 #include "workloads/client.h"
+#include "workloads/ping.h"
 #include "workloads/stream.h"
 
 /* ---- what a file says ---------------------------------------------------------------------- */
@@ -84,6 +85,7 @@ struct client_spec {
     sim_time start, start_spread;
     struct client_params load;
     struct stream_params *stream; /* instead of the load; NULL: none */
+    struct ping_params *ping;     /* likewise */
 };
 
 struct action_spec {

@@ -416,7 +416,7 @@ static void check_target(const struct check *c, const struct client_spec *client
 {
     const struct roster_domain *d = to ? domain_named(c, to, xstrdup(pointer)) : NULL;
     size_t servers = 0, fitting = 0;
-    bool known = d != NULL;
+    bool known = d != NULL, asks = !client->stream && !client->ping;
 
     for (size_t i = 0; known && i < d->spec->programs.count; i++) {
         const struct program_spec *p = domain_program(d->spec, i);
@@ -429,9 +429,9 @@ static void check_target(const struct check *c, const struct client_spec *client
     }
     if (known && !d->spec->network && d->id)
         wrong(c, xstrdup(pointer), "domain \"%s\" has no network: add \"network\": {} to it", to);
-    if (known && !client->stream && !servers)
+    if (known && asks && !servers)
         wrong(c, xstrdup(pointer), "no program of domain \"%s\" is a server", to);
-    else if (known && !client->stream && (client->port ? fitting != 1 : servers > 1))
+    else if (known && asks && (client->port ? fitting != 1 : servers > 1))
         wrong(c, xasprintf("/clients/%zu/port", index),
               client->port ? "no server of domain \"%s\" has port %lld"
                            : "domain \"%s\" has several servers: say which port is meant",
@@ -452,6 +452,8 @@ static void check_client(const struct check *c, const struct client_spec *client
               "a request goes to %zu servers only", targets);
     if (client->stream && client->also.count)
         wrong(c, xasprintf("/clients/%zu/also", index), "a stream has one other end");
+    if (client->stream && client->ping)
+        wrong(c, xasprintf("/clients/%zu/ping", index), "there is a \"stream\" already");
 }
 
 static const struct action_kind *kind_of(const struct action_spec *a)

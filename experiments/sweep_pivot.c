@@ -155,9 +155,11 @@ static void list_labels(struct making *m)
 
     for (size_t i = 0; i < m->count; i++) {
         add_label(&p->row, &p->rows, level(m, m->chosen[i], (size_t)m->rows));
-        add_label(&p->col, &p->cols,
-                  m->cols < 0 ? m->options->metric : level(m, m->chosen[i], (size_t)m->cols));
+        if (m->cols >= 0)
+            add_label(&p->col, &p->cols, level(m, m->chosen[i], (size_t)m->cols));
     }
+    for (size_t i = 0; i < m->options->metrics->count && m->cols < 0; i++)
+        add_label(&p->col, &p->cols, list_text(m->options->metrics, i));
     if (p->row_axis->numeric)
         sort_labels(p->row, p->rows);
     if (p->col_axis && p->col_axis->numeric)
@@ -235,39 +237,65 @@ static struct pivot_page *page_of(struct making *m, size_t point)
 /* ---- figures ----------------------------------------------------------------------------------
  */
 
-static int fill_cell(struct making *m, size_t point)
+/* What the table is about, and with several metrics what a column is. */
+static void name_figure(struct making *m, const struct figure *f, size_t k)
+{
+    struct pivot *p = m->pivot;
+    bool several = m->options->metrics->count > 1;
+    char *name =
+        xasprintf("%s%s%s", f->metric->name, *f->metric->unit ? ", " : "", f->metric->unit);
+
+    p->metric = f->metric;
+    if (!several && !p->title)
+        p->title = xasprintf("%s: %s", f->subject, name);
+    if (several && !p->title) {
+        p->title = xstrdup(f->subject);
+    } else if (several && *p->title && strcmp(p->title, f->subject)) {
+        free(p->title);
+        p->title = xstrdup("");
+    }
+    if (several && !p->named[k]) {
+        p->named[k] = xasprintf("%s: %s", f->subject, name);
+    }
+    free(name);
+}
+
+static int fill_cell(struct making *m, struct pivot_cell *c, size_t k, struct point_result *r)
+{
+    int figure;
+
+    c->failed = r->state == ENTRY_FAILED;
+    if (r->state != ENTRY_DONE)
+        return 0;
+    figure = figures_find(r->figures, list_text(m->options->metrics, k), "--metric", m->e);
+    if (figure < 0)
+        return -1;
+    c->there = true;
+    c->n = r->n;
+    c->figure = kept_interval(&r->set, (size_t)figure, m->index->level);
+    c->x = xcalloc(r->n, sizeof *c->x);
+    kept_pseudo_values(&r->set, (size_t)figure, c->x);
+    name_figure(m, &r->figures->item[figure], k);
+    return 0;
+}
+
+static int fill_cells(struct making *m, size_t point)
 {
     struct pivot_page *page = page_of(m, point);
     struct pivot_cell *c;
     struct point_result r;
-    int figure;
+    int status = 0;
 
     if (!page || sweep_result(m->results, point, &r, m->e))
         return -1;
     c = &page->cell[place_of(m, point)];
-    if (c->there || c->failed) { /* the same values once more */
-        point_result_free(&r);
-        return 0;
-    }
-    c->point = point;
-    c->failed = r.state == ENTRY_FAILED;
-    if (r.state == ENTRY_DONE) {
-        figure = figures_find(r.figures, m->options->metric, "--metric", m->e);
-        if (figure >= 0) {
-            c->there = true;
-            c->n = r.n;
-            c->figure = kept_interval(&r.set, (size_t)figure, m->index->level);
-            c->x = xcalloc(r.n, sizeof *c->x);
-            kept_pseudo_values(&r.set, (size_t)figure, c->x);
-            m->pivot->metric = r.figures->item[figure].metric;
-            if (!m->pivot->title)
-                m->pivot->title =
-                    xasprintf("%s: %s%s%s", r.figures->item[figure].subject, m->pivot->metric->name,
-                              *m->pivot->metric->unit ? ", " : "", m->pivot->metric->unit);
+    for (size_t k = 0; k < m->options->metrics->count && !status; k++)
+        if (!c[k].there && !c[k].failed) { /* else: the same values once more */
+            c[k].point = point;
+            status = fill_cell(m, &c[k], k, &r);
         }
-    }
     point_result_free(&r);
-    return m->e->count ? -1 : 0;
+    return status;
 }
 
 static bool can_be_compared(const struct pivot_cell *c)
@@ -327,6 +355,9 @@ static int find_axes(struct making *m)
         unknown_axis(m, o->cols, "--cols");
     if (o->cols && m->rows == m->cols && m->rows >= 0)
         error_add(m->e, EXIT_INPUT, "--rows and --cols name the same axis");
+    if (o->metrics->count > 1 && (o->cols || o->best != BEST_NONE))
+        error_add(m->e, EXIT_INPUT,
+                  "several --metric stand in the columns: leave out --cols and --best");
     if (m->e->count > before)
         return -1;
     m->held[m->rows] = true;
@@ -348,11 +379,12 @@ int pivot_make(struct pivot *p, struct sweep_results *r, const struct pivot_opti
     m.held = xcalloc(m.index->axes, sizeof *m.held);
     if (!find_axes(&m) && !choose(&m)) {
         list_labels(&m);
+        p->named = xcalloc(o->metrics->count, sizeof *p->named);
         for (size_t i = 0; i < m.index->axes; i++)
             if (!m.held[i])
                 hold_dependent(&m, i);
         for (size_t i = 0; i < m.count; i++)
-            if (fill_cell(&m, m.chosen[i]))
+            if (fill_cells(&m, m.chosen[i]))
                 break;
     }
     if (e->count == before && !p->metric)
@@ -374,8 +406,12 @@ void pivot_free(struct pivot *p)
     }
     for (size_t i = 0; i < p->rows; i++)
         free(p->row[i]);
-    for (size_t i = 0; i < p->cols; i++)
+    for (size_t i = 0; i < p->cols; i++) {
+        if (!p->col_axis)
+            free(p->named[i]);
         free(p->col[i]);
+    }
+    free(p->named);
     free(p->page);
     free(p->row);
     free(p->col);
@@ -384,6 +420,17 @@ void pivot_free(struct pivot *p)
 
 /* ---- text -------------------------------------------------------------------------------------
  */
+
+/* Of a column: an axis' value, or what a metric is, without the subject if that is the title. */
+static const char *heading(const struct pivot *p, size_t c)
+{
+    const char *text = p->col[c], *colon;
+
+    if (p->col_axis || p->cols == 1 || !p->named[c])
+        return text;
+    colon = strstr(p->named[c], ": ");
+    return *p->title ? colon + 2 : p->named[c];
+}
 
 static void print_page(const struct pivot *p, const struct pivot_page *page, bool *starred,
                        bool *failed, FILE *out)
@@ -395,7 +442,7 @@ static void print_page(const struct pivot *p, const struct pivot_page *page, boo
     grid_put(&g, "%s%s%s", p->row_axis->name, p->col_axis ? " \\ " : "",
              p->col_axis ? p->col_axis->name : "");
     for (size_t c = 0; c < p->cols; c++)
-        grid_put(&g, "%s", p->col[c]);
+        grid_put(&g, "%s", heading(p, c));
     for (size_t r = 0; r < p->rows; r++) {
         grid_row(&g);
         grid_put(&g, "%s", p->row[r]);
@@ -419,7 +466,8 @@ void pivot_print(const struct pivot *p, FILE *out)
 {
     bool starred = false, failed = false;
 
-    fprintf(out, "%s\n\n", p->title);
+    if (*p->title)
+        fprintf(out, "%s\n\n", p->title);
     for (size_t i = 0; i < p->pages; i++) {
         print_page(p, &p->page[i], &starred, &failed, out);
         if (p->page[i].common && p->page[i].common < RACE_LEAST)

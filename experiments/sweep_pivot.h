@@ -12,9 +12,10 @@
 enum pivot_best { BEST_NONE, BEST_LEAST, BEST_MOST };
 
 struct pivot_options {
-    const char *rows, *cols; /* axes; cols may be NULL: one column */
-    const char *metric;
-    const struct param_list *where; /* char *: "axis=value" */
+    const char *rows, *cols;          /* axes; cols may be NULL: one column */
+    const struct param_list *metrics; /* char *: at least one; several stand in columns, without
+                                         cols and without a best */
+    const struct param_list *where;   /* char *: "axis=value" */
     enum pivot_best best;
 };
 
@@ -37,10 +38,11 @@ struct pivot_page {
 
 struct pivot {
     const struct index_axis *row_axis, *col_axis; /* col_axis NULL: one column */
-    const struct metric *metric;
-    char *title;       /* "clients: latency_p99, ms" */
+    const struct metric *metric;                  /* the last of several */
+    char *title;       /* "clients: latency_p99, ms"; of several "clients", if they are all its */
     char **row, **col; /* labels, in the order of their first points */
     size_t rows, cols;
+    char **named; /* several metrics: "clients: latency_p99, ms" of each */
     struct pivot_page *page;
     size_t pages;
     enum pivot_best best;

@@ -79,9 +79,9 @@ static void add_target(struct world *w, struct world_client *wc, const char *to)
     bool several;
 
     t->server = &w->domain[roster_find(w->roster, to, &several) - w->roster->domain];
-    t->port = port_of(spec, t->server->roster->spec);
+    t->port = spec->ping ? PORT_ECHO : port_of(spec, t->server->roster->spec);
     t->slot = t->server->connections;
-    if (!spec->stream)
+    if (!spec->stream && !spec->ping)
         t->server->connections += (uint32_t)spec->load.connections;
 }
 
@@ -175,11 +175,14 @@ static void build_client(struct world_client *wc)
     struct world *w = wc->target->server->host->world;
     const struct client_spec *spec = wc->roster->spec;
     sim_time start = spec->start > w->up ? spec->start : w->up;
+    struct client_params load = spec->load;
     struct rng rng;
 
     if (!wc->load->host)
         wc->load->host = client_host_new(&wc->load->machine);
-    wc->client = client_new(wc->load->host, &spec->load, wc->roster->name, w->seed, w->replication);
+    if (spec->ping)
+        load = ping_client(spec->ping);
+    wc->client = client_new(wc->load->host, &load, wc->roster->name, w->seed, w->replication);
     rng_init(&rng, w->seed, w->replication, wc->roster->name, "start");
     start += (sim_time)rng_below(&rng, (uint64_t)spec->start_spread + 1);
     if (spec->stream) { /* the client itself then does nothing, and has measured nothing */

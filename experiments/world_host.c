@@ -312,6 +312,7 @@ static void add_disk(struct world_domain *wd)
     name = entity(wh, wd->roster->name);
     wd->vbd =
         host_block_add(wh->block, wd->guest, wd->roster->spec->disk, name, w->seed, w->replication);
+    wd->vbd->latency = meter_disk(&wh->meter, wd->roster->id);
     free(name);
 }
 

@@ -58,8 +58,11 @@ static void complete(struct vbd *v, struct block_request *r, sim_time now)
 {
     v->used--;
     r->completed = now;
-    if (now >= v->host->from && now < v->host->until)
+    if (now >= v->host->from && now < v->host->until) {
         v->counts.bytes_measured += r->bytes;
+        if (v->latency)
+            histogram_record(v->latency, now - r->submitted);
+    }
     if (r->write) {
         v->counts.writes++;
         v->counts.bytes_written += r->bytes;

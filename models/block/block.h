@@ -19,6 +19,7 @@
 
 #include "models/block/disk.h"
 #include "models/guest/guest.h"
+#include "sim/histogram.h"
 #include "sim/random.h"
 
 /* The host's side. */
@@ -56,7 +57,9 @@ struct vbd {
     struct guest_vcpu *back, *front;
     struct vbd_params params;
     struct vbd_counts counts;
-    struct rng rng; /* service times */
+    struct histogram *latency; /* takes the time of each request completed within the time of
+                                  host_block_measure(); the owner's; NULL: nobody wants it */
+    struct rng rng;            /* service times */
 
     struct block_list waiting; /* for room in the ring */
     struct block_list ring;    /* for blkback */

@@ -151,7 +151,7 @@
     /* ---- curves of percentiles ---------------------------------------------------------------- */
 
     const distributionNames = {
-        latency: "latency from the send", intended: "latency from the intended send", wake_to_run: "from waking up to running",
+        latency: "latency from the send", intended: "latency from the intended send", wake_to_run: "from waking up to running", disk_latency: "disk requests",
         service: "from a round's start to its implementation", gap: "between two implementations", delay: "delay of setpoints",
     };
 
