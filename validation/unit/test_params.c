@@ -558,7 +558,8 @@ START_TEST(statuses_tell_what_values_rest_on)
         "{\"parameter\":\"/domains/-/weight\",\"value\":\"512\",\"status\":\"given\",\"count\":1}",
         "{\"parameter\":\"/domains/-/program/type\",\"value\":\"hog\",\"status\":\"assumed\","
         "\"count\":2}",
-        "{\"parameter\":\"/domains/-/program/load\",\"value\":\"1\",\"status\":\"assumed\","
+        "{\"parameter\":\"/domains/-/program/"
+        "load\",\"value\":\"1\",\"status\":\"assumed\",\"or\":[\"0.5\"],"
         "\"count\":2}",
         "{\"parameter\":\"/domains/-/program/type\",\"value\":\"server\",\"status\":\"given\","
         "\"count\":1}",
