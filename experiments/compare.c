@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/compare.h"
 
+#include "experiments/breakdown_report.h"
 #include "experiments/control_report.h"
 #include "experiments/results.h"
 #include "sim/output.h"
@@ -397,6 +398,7 @@ int compare_write(const struct study *s, const struct variations *v, const char 
     results_write_tables(s, dir, e);
     results_file(dir, "changes.csv", write_changes, s, e);
     compare_plot(s, dir, quiet, e);
+    breakdown_plot(s, dir, quiet, e);
     control_compare_pictures(s, dir, quiet, e);
     if (e->count == before)
         results_file(dir, "results.json", write_json, &c, e);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Variants one below the other, and how much they change the first one's figures. */
+#include "experiments/breakdown_report.h"
 #include "experiments/compare.h"
 #include "experiments/control_report.h"
 #include "experiments/grid.h"
@@ -137,5 +138,6 @@ void compare_print(const struct study *s, FILE *out)
                 report_tables[i].compared)
                 print_table(s, &report_tables[i], &first->layout->subject[k], &starred, out);
     control_compare(s, out);
+    breakdown_print(s, out);
     results_print_notes(s, starred, out);
 }

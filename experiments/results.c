@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/results.h"
 
+#include "experiments/breakdown_report.h"
 #include "experiments/control_report.h"
 #include "experiments/distributions.h"
 
@@ -13,20 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Ranges of ranks for which the parts of latencies are told apart. */
-static const struct {
-    const char *name;
-    double low, high;
-} ranges[] = {
-    {"all", 0, 1},
-    {"up to p50", 0, 0.5},
-    {"p50 to p90", 0.5, 0.9},
-    {"p90 to p99", 0.9, 0.99},
-    {"p99 to p99.9", 0.99, 0.999},
-    {"above p99.9", 0.999, 1},
-};
-enum { RANGES = sizeof ranges / sizeof *ranges };
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
@@ -92,25 +79,6 @@ static void put_counts(const struct client_counts *c, struct json_writer *w)
     json_end(w);
 }
 
-static void put_breakdown(const struct breakdown *b, struct json_writer *w)
-{
-    json_begin(w, "breakdown_ms", '[');
-    for (size_t r = 0; r < RANGES; r++) {
-        double mean[PARTS];
-        uint64_t n = breakdown_between(b, ranges[r].low, ranges[r].high, mean);
-
-        if (!n)
-            continue;
-        json_begin_inline(w, NULL, '{');
-        json_put_string(w, "requests", ranges[r].name);
-        json_put_integer(w, "count", (int64_t)n);
-        for (int p = 0; p < PARTS; p++)
-            json_put_number(w, part_names[p].name, mean[p] / 1e6);
-        json_end(w);
-    }
-    json_end(w);
-}
-
 static void put_subject(const struct variant *v, size_t index, struct json_writer *w)
 {
     const struct subject *s = &v->layout->subject[index];
@@ -126,7 +94,7 @@ static void put_subject(const struct variant *v, size_t index, struct json_write
     json_end(w);
     if (s->kind == SUBJECT_CLIENT && v->tally.client[index].breakdown.cell) {
         put_counts(&v->tally.client[index].counts, w);
-        put_breakdown(&v->tally.client[index].breakdown, w);
+        breakdown_put(&v->tally.client[index].breakdown, w);
     }
     json_end(w);
 }
@@ -298,50 +266,11 @@ static void write_replications(const void *ctx, FILE *out)
     }
 }
 
-/* "back: dom0 wait" as part of a column's name. */
-static void put_header(const char *name, FILE *out)
-{
-    for (; *name; name++)
-        if (*name != ':')
-            fputc(*name == ' ' ? '_' : *name, out);
-}
-
-static void write_breakdown(const struct csv *c, const struct variant *v, size_t client, FILE *out)
-{
-    const struct breakdown *b = &v->tally.client[client].breakdown;
-
-    for (size_t r = 0; b->cell && r < RANGES; r++) {
-        double mean[PARTS];
-        uint64_t n = breakdown_between(b, ranges[r].low, ranges[r].high, mean);
-
-        if (!n)
-            continue;
-        if (c->variants) {
-            results_put_text(v->label, out);
-            fputc(',', out);
-        }
-        fprintf(out, "%s,%s,%llu", v->layout->subject[client].name, ranges[r].name,
-                (unsigned long long)n);
-        for (int p = 0; p < PARTS; p++)
-            results_put_cell(mean[p] / 1e6, out);
-        fputc('\n', out);
-    }
-}
-
 static void write_breakdowns(const void *ctx, FILE *out)
 {
     const struct csv *c = ctx;
 
-    fprintf(out, "%sclient,requests,count", c->variants ? "variant," : "");
-    for (int p = 0; p < PARTS; p++) {
-        fputc(',', out);
-        put_header(part_names[p].name, out);
-        fputs("_ms", out);
-    }
-    fputc('\n', out);
-    for (size_t v = 0; v < c->study->variants; v++)
-        for (size_t k = 0; k < c->study->variant[v].layout->clients; k++)
-            write_breakdown(c, &c->study->variant[v], k, out);
+    breakdown_csv(c->study, c->variants, out);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -432,6 +361,7 @@ int results_write(const struct study *s, const char *dir, struct errors *e)
     results_write_tables(s, dir, e);
     write_histograms(&s->variant[0], dir, e);
     control_files(&s->variant[0], dir, s->quiet, e);
+    breakdown_plot(s, dir, s->quiet, e);
     results_file(dir, "scenario.json", write_scenario, s->variant[0].scenario, e);
     if (e->count == before)
         results_file(dir, "results.json", write_results, s, e);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Results as tables on the terminal. */
+#include "experiments/breakdown_report.h"
 #include "experiments/control_report.h"
 #include "experiments/grid.h"
 #include "experiments/report_tables.h"
@@ -136,6 +137,7 @@ void results_print(const struct study *s, FILE *out)
             quantity_format(QUANTITY_PERCENT, sc->confidence, confidence));
     for (size_t i = 0; i < report_table_count; i++)
         print_table(v, &report_tables[i], &starred, out);
+    breakdown_print(s, out);
     control_print(v, out);
     results_print_notes(s, starred, out);
 }

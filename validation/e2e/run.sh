@@ -79,7 +79,13 @@ for f in results.json scenario.json clients.csv hosts.csv groups.csv replication
     distributions.csv latency.hgrm intended.hgrm; do
     holds "file_$f" -s "rpc/$f"
 done
-holds nothing_else "$(ls -A rpc | wc -l)" -eq 10
+pictures=0
+command -v gnuplot >/dev/null && pictures=2
+holds nothing_else "$(ls -A rpc | wc -l)" -eq $((12 + pictures))
+# Of each range of latencies the parts are all of it.
+if awk '/where latency comes from/ { on = 1; next } on && NF < 4 { on = 0 }
+    on { sum = 0; for (i = NF; i > 3 && sum < 99.6; i--) sum += $i; rows++; if (sum > 100.4) bad = 1 }
+    END { exit !(rows >= 3 && !bad) }' rpc.txt; then ok parts_are_told; else fail parts_are_told "$(grep -A 2 'where latency' rpc.txt)"; fi
 if grep -q '"status": "assumed"' rpc/results.json && grep -q '"status": "exact"' rpc/results.json &&
     grep -q '"status": "cited"' rpc/results.json && grep -q '"status": "given"' rpc/results.json; then
     ok statuses
