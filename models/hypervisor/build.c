@@ -267,9 +267,13 @@ struct vcpu *domain_add_vcpu(struct domain *d, const struct guest_ops *guest, vo
 
 void vcpu_update_soft_effective(struct vcpu *v)
 {
+    struct host *h = vcpu_host(v);
+
+    h->soft_vcpus -= v->soft_effective;
     v->soft_effective = !cpumask_subset(&v->hard, &v->soft) &&
                         cpumask_intersects(&v->hard, &v->soft) &&
                         !cpumask_subset(&v->domain->pool->cpus, &v->soft);
+    h->soft_vcpus += v->soft_effective;
 }
 
 void vcpu_set_affinity(struct vcpu *v, const cpumask *hard, const cpumask *soft)

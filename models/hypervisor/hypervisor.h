@@ -254,6 +254,7 @@ struct host {
 
     uint64_t observed; /* union of the observers' kinds */
     struct observer *observers;
+    uint32_t soft_vcpus;   /* with effective soft affinity: where there are none nobody need look */
     bool watched_handlers; /* an observer wants `handled` calls or migrations */
     uint64_t decisions, switches, migrations;
 

@@ -584,6 +584,7 @@ static struct credit_vcpu *steal(struct credit *c, struct credit_pcpu *me, int16
 {
     struct host *h = c->sched->host;
     uint32_t nodes = h->pcpu[h->pcpu_count - 1].node + 1;
+    bool soft = h->soft_vcpus || h->observed >> OBS_STEAL_CHECK & 1; /* else it finds nothing */
 
     for_each_affinity_step(step) for (uint32_t i = 0; i < nodes; i++)
     {
@@ -591,6 +592,8 @@ static struct credit_vcpu *steal(struct credit *c, struct credit_pcpu *me, int16
         cpumask cpus = {{0}};
         struct credit_vcpu *cv;
 
+        if (step == STEP_SOFT && !soft)
+            break;
         if (nodes == 1)
             cpus = c->sched->pool->cpus;
         else

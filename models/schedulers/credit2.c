@@ -43,14 +43,16 @@ enum { MIGRATE_COMPENSATION = 50 * NS_PER_US, RATELIMIT_TOLERANCE = 50 * NS_PER_
 /* Behind all that have as much credit. */
 void c2_enqueue(struct credit2 *c, struct c2_vcpu *cv)
 {
-    struct list *at = cv->rq->queue.next;
+    struct list *head = &cv->rq->queue, *after = head->prev;
     int64_t position = 0;
 
-    while (at != &cv->rq->queue && container_of(at, struct c2_vcpu, queue)->credit >= cv->credit) {
-        at = at->next;
-        position++;
-    }
-    list_insert_before(at, &cv->queue);
+    /* From the tail, where who has just run belongs. */
+    while (after != head && container_of(after, struct c2_vcpu, queue)->credit < cv->credit)
+        after = after->prev;
+    list_insert_before(after->next, &cv->queue);
+    if (c->sched->host->observed >> OBS_C2_RUNQ_POS & 1)
+        for (; after != head; after = after->prev)
+            position++;
     observe1(c->sched->host, C2_RUNQ_POS, cv->vcpu, position);
 }
 

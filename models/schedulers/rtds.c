@@ -40,14 +40,25 @@ static bool better(const struct rt_vcpu *a, const struct rt_vcpu *b)
 }
 
 /* The run queue and the replenishments are in the same order: before the first that is worse. */
-static void insert_by_priority(struct list *head, struct list *e, const struct rt_vcpu *rv,
-                               struct rt_vcpu *(*owner)(struct list *))
+static inline void insert_by_priority(struct list *head, struct list *e, const struct rt_vcpu *rv,
+                                      struct rt_vcpu *(*owner)(struct list *))
 {
     struct list *at = head->next;
 
     while (at != head && !better(rv, owner(at)))
         at = at->next;
     list_insert_before(at, e);
+}
+
+/* The same where everybody in the list is in order. New deadlines are mostly the last. */
+static inline void insert_from_tail(struct list *head, struct list *e, const struct rt_vcpu *rv,
+                                    struct rt_vcpu *(*owner)(struct list *))
+{
+    struct list *after = head->prev;
+
+    while (after != head && better(rv, owner(after)))
+        after = after->prev;
+    list_insert_before(after->next, e);
 }
 
 static struct rt_vcpu *queue_owner(struct list *e)
@@ -63,7 +74,7 @@ static struct rt_vcpu *replen_owner(struct list *e)
 static void enqueue(struct rtds *r, struct rt_vcpu *rv)
 {
     if (rv->params.extratime || rv->budget > 0)
-        insert_by_priority(&r->runq, &rv->queue, rv, queue_owner);
+        insert_from_tail(&r->runq, &rv->queue, rv, queue_owner);
     else
         list_insert_head(&r->depleted, &rv->queue);
 }
@@ -86,9 +97,38 @@ static bool first_replenishment(const struct rtds *r, const struct rt_vcpu *rv)
     return r->replenishments.next == &rv->replen;
 }
 
+/* Its event does not stand in the order of the others. */
+static void misplace(struct rtds *r, struct rt_vcpu *rv)
+{
+    r->misplaced += !rv->misplaced;
+    rv->misplaced = true;
+}
+
+/* Who has gone down a level since its event was inserted stands out of order, and so may those that
+ * came to stand before it since. All others are in order. */
+static void replen_link(struct rtds *r, struct rt_vcpu *rv)
+{
+    struct list *head = &r->replenishments;
+
+    if (!r->misplaced) {
+        insert_from_tail(head, &rv->replen, rv, replen_owner);
+        return;
+    }
+    insert_by_priority(head, &rv->replen, rv, replen_owner);
+    if (rv->replen.next != head && replen_owner(rv->replen.next)->misplaced)
+        misplace(r, rv);
+}
+
+static void replen_unlink(struct rtds *r, struct rt_vcpu *rv)
+{
+    list_remove(&rv->replen);
+    r->misplaced -= rv->misplaced;
+    rv->misplaced = false;
+}
+
 static void replen_insert(struct rtds *r, struct rt_vcpu *rv)
 {
-    insert_by_priority(&r->replenishments, &rv->replen, rv, replen_owner);
+    replen_link(r, rv);
     if (first_replenishment(r, rv))
         set_timer(r);
 }
@@ -97,7 +137,7 @@ static void replen_remove(struct rtds *r, struct rt_vcpu *rv)
 {
     bool first = first_replenishment(r, rv);
 
-    list_remove(&rv->replen);
+    replen_unlink(r, rv);
     if (first)
         set_timer(r);
 }
@@ -107,8 +147,8 @@ static void replen_move(struct rtds *r, struct rt_vcpu *rv)
 {
     bool first = first_replenishment(r, rv);
 
-    list_remove(&rv->replen);
-    insert_by_priority(&r->replenishments, &rv->replen, rv, replen_owner);
+    replen_unlink(r, rv);
+    replen_link(r, rv);
     if (first || first_replenishment(r, rv))
         set_timer(r);
 }
@@ -138,6 +178,8 @@ static void burn(struct rtds *r, struct rt_vcpu *rv, sim_time now)
     if (rv->budget <= 0) {
         if (rv->params.extratime) {
             rv->level++;
+            if (list_linked(&rv->replen))
+                misplace(r, rv);
             rv->budget = rv->params.budget;
         } else {
             rv->budget = 0;
@@ -198,7 +240,7 @@ static void renew_due(struct rtds *r, struct list *renewed, sim_time now)
 
         if (rv->deadline > now)
             break;
-        list_remove(&rv->replen);
+        replen_unlink(r, rv);
         renew(r, rv, now);
         list_insert_head(renewed, &rv->replen);
         if (rt_queued(rv)) { /* perhaps in the wrong queue now, or at the wrong place */
@@ -238,7 +280,7 @@ static void replenish(struct timer *t, sim_time now)
 
         tickle_renewed(r, rv);
         list_remove(&rv->replen);
-        insert_by_priority(&r->replenishments, &rv->replen, rv, replen_owner);
+        replen_link(r, rv);
     }
     set_timer(r);
 }

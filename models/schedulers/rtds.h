@@ -14,21 +14,24 @@ struct rtds_vcpu_params {
 };
 
 struct rt_vcpu {
+    /* What insertion looks at is in one place: queues may be long. */
     struct list queue;  /* in runq or depleted */
     struct list replen; /* in replenishments */
+    sim_time deadline;
+    uint32_t level; /* 0: within its budget; then how often it has been used up in this period */
+    bool depleted, scheduled, delayed_add;
+    bool misplaced;  /* its event does not stand in order */
+    sim_time budget; /* left */
     struct vcpu *vcpu;
     struct rtds_vcpu_params params; /* a changed budget or period counts from the next deadline */
-    sim_time deadline;
-    sim_time budget; /* left */
-    sim_time start;  /* charged up to here */
-    uint32_t level;  /* 0: within its budget; then how often it has been used up in this period */
-    bool depleted, scheduled, delayed_add;
+    sim_time start;                 /* charged up to here */
 };
 
 struct rtds {
     struct scheduler *sched;
     struct list runq, depleted;
     struct list replenishments; /* of vCPUs that run, wait or are depleted */
+    uint32_t misplaced;         /* how many of the events are */
     struct timer timer;
     cpumask tickled; /* pCPUs told to decide that have not done so yet */
 };

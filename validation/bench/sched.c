@@ -27,13 +27,23 @@ static void start_vcpus(struct host *h)
         vcpu_start(h->vcpu[i]);
 }
 
+/* Time that vCPUs have waited for a pCPU, all together: per time, how many did. */
+static double waiting(const struct host *h)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < h->vcpu_count; i++)
+        sum += (double)vcpu_runstate_time(h->vcpu[i], RUNSTATE_RUNNABLE);
+    return sum;
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "hogs";
     const struct sched_ops *ops = scheduler_by_name(argc > 2 ? argv[2] : "credit");
     uint32_t pcpus = argc > 3 ? (uint32_t)atoi(argv[3]) : 8;
     uint32_t per_pcpu = argc > 4 ? (uint32_t)atoi(argv[4]) : 4;
-    sim_time duration = (argc > 5 ? atoi(argv[5]) : 60) * NS_PER_S;
+    sim_time duration = argc > 5 ? (sim_time)(atof(argv[5]) * 1e9) : 60 * NS_PER_S;
     bool wakers = !strcmp(name, "wakers");
     struct burst_sleep_params p = {200 * NS_PER_US, 300 * NS_PER_US};
     struct guest **guest = xcalloc(pcpus * per_pcpu, sizeof *guest);
@@ -70,11 +80,11 @@ int main(int argc, char **argv)
     queue_run(&q, duration);
     took = wall() - began;
     printf("%s %s %u pCPUs %u vCPUs: %.2f M events/s, %.2f M decisions/s, %.2f M switches/s, "
-           "%.0f ns per event, %.0f ns per decision, %.0f times real time\n",
+           "%.0f ns per event, %.0f ns per decision, %.0f times real time, %.1f waiting\n",
            name, ops->name, pcpus, pcpus * per_pcpu, (double)q.fired / took / 1e6,
            (double)h->decisions / took / 1e6, (double)h->switches / took / 1e6,
            took * 1e9 / (double)q.fired, took * 1e9 / (double)h->decisions,
-           (double)duration / 1e9 / took);
+           (double)duration / 1e9 / took, waiting(h) / (double)duration);
     host_free(h);
     for (uint32_t i = 0; i < pcpus * per_pcpu; i++)
         guest_free(guest[i]);

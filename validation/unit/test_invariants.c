@@ -339,6 +339,26 @@ static void check_rt_vcpu(const struct scene *s, const struct vcpu *v)
     REQUIRE(s, list_empty(&r->replenishments) == !timer_armed(&r->timer), v, 0);
 }
 
+/* Events are in order where none is misplaced, which is when insertion begins at the tail. */
+static void check_rt_events(const struct scene *s, const struct rtds *r)
+{
+    const struct rt_vcpu *before = NULL;
+    uint32_t misplaced = 0;
+
+    for (struct list *at = r->replenishments.next; at != &r->replenishments; at = at->next) {
+        const struct rt_vcpu *rv = container_of(at, struct rt_vcpu, replen);
+
+        misplaced += rv->misplaced;
+        if (before && !r->misplaced)
+            REQUIRE(s,
+                    before->level < rv->level ||
+                        (before->level == rv->level && before->deadline <= rv->deadline),
+                    rv->vcpu, 0);
+        before = rv;
+    }
+    REQUIRE(s, misplaced == r->misplaced, NULL, 0);
+}
+
 static void check_rtds(struct scene *s)
 {
     const struct host *h = s->world->host;
@@ -347,6 +367,7 @@ static void check_rtds(struct scene *s)
     for (uint32_t i = 0; i < h->vcpu_count; i++)
         if (!gone(h->vcpu[i]))
             check_rt_vcpu(s, h->vcpu[i]);
+    check_rt_events(s, r);
     for (struct list *at = r->runq.next; at != &r->runq; at = at->next) {
         const struct rt_vcpu *rv = container_of(at, struct rt_vcpu, queue);
 

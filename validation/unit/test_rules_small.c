@@ -91,6 +91,35 @@ START_TEST(rtds_renewal_while_running)
 }
 END_TEST
 
+/* r goes down a level, so that x with its later deadline comes to stand before r's event and before
+ * c's, which was behind r's already. r is gone when y comes, but x still stands out of order: y
+ * goes before it, not behind c, and is renewed at its own deadline, c only when x's has come. */
+START_TEST(rtds_events_stay_out_of_order)
+{
+    struct world *w = host_of("rtds", 4);
+    struct domain *d = world_domain(w, 256, 4);
+    struct vcpu *r = world_sleeper(w, d, 3 * MS, 1000 * MS, 100 * MS);
+    struct vcpu *c = hog(w, d, 100500 * US), *x = hog(w, d, 102 * MS), *y = hog(w, d, 104 * MS);
+
+    reserve(r, 20 * MS, 1 * MS, true);
+    reserve(c, 60 * MS, 60 * MS, true);
+    reserve(x, 65 * MS, 65 * MS, true);
+    reserve(y, 125 * MS, 125 * MS, true);
+    world_run(w, 105 * MS);
+    ck_assert_int_eq(rt_vcpu(c)->deadline, 130 * MS);
+    ck_assert_int_eq(rt_vcpu(x)->deadline, 140 * MS);
+    ck_assert_int_eq(rt_vcpu(y)->deadline, 135 * MS);
+    ck_assert(!r->is_running);
+    world_run(w, 136 * MS);
+    ck_assert_int_eq(rt_vcpu(c)->deadline, 130 * MS);
+    ck_assert_int_eq(rt_vcpu(y)->deadline, 260 * MS);
+    world_run(w, 141 * MS);
+    ck_assert_int_eq(rt_vcpu(c)->deadline, 190 * MS);
+    ck_assert_int_eq(rt_vcpu(x)->deadline, 205 * MS);
+    world_free(w);
+}
+END_TEST
+
 START_TEST(rtds_equal_deadlines_do_not_preempt)
 {
     struct world *w = host_of("rtds", 1);
@@ -372,6 +401,7 @@ Suite *suite_rules_small(void)
     tcase_add_test(rtds, rtds_defaults);
     tcase_add_test(rtds, rtds_changes_count_from_the_next_deadline);
     tcase_add_test(rtds, rtds_renewal_while_running);
+    tcase_add_test(rtds, rtds_events_stay_out_of_order);
     tcase_add_test(rtds, rtds_equal_deadlines_do_not_preempt);
     suite_add_tcase(suite, rtds);
     tcase_add_test(null, null_picks_the_lowest_free_pcpu);
