@@ -79,7 +79,7 @@ static bool keep_none(struct timer *t, void *arg)
 /* No timer of the model's own, no pending decision: the trace says when. */
 static void settle(struct driven *d)
 {
-    if (d->queue.count)
+    if (queue_first(&d->queue))
         queue_cancel_unless(&d->queue, keep_none, NULL);
     d->host->pending = (cpumask){{0}};
 }

@@ -4,6 +4,9 @@
  * two cache lines. Why copies of the keys in the cells: sifting then touches the timers themselves
  * only to note their new slot. A calendar queue would be O(1) but needs tuning to the spread of
  * dates and is no faster below some thousand pending events, which is what a machine has.
+ *
+ * Nearly half of all timers are armed for the date at which they are (a host's reschedules), one at
+ * a time: such a one waits beside the heap, where it is compared with the heap's first.
  */
 #include "sim/queue.h"
 
@@ -11,11 +14,8 @@
 
 #include <stdlib.h>
 
-struct queue_entry {
-    sim_time when;
-    uint64_t order;
-    struct timer *timer;
-};
+/* The slot of the timer that waits beside the heap. */
+#define SLOT_SOON UINT32_MAX
 
 static inline bool before(const struct queue_entry *a, const struct queue_entry *b)
 {
@@ -34,26 +34,46 @@ void queue_free(struct queue *q)
     *q = (struct queue){0};
 }
 
-static inline void place(struct queue *q, uint32_t slot, struct queue_entry e)
+/* A cell that is on its way is passed in its parts: in registers, which a struct of three words is
+ * not. */
+static inline bool comes_before(sim_time when, uint64_t order, const struct queue_entry *b)
 {
-    q->heap[slot] = e;
-    e.timer->slot = slot;
+    return when < b->when || (when == b->when && order < b->order);
 }
 
-static void sift_up(struct queue *q, uint32_t slot, struct queue_entry e)
+static inline void put(struct queue *q, uint32_t slot, sim_time when, uint64_t order,
+                       struct timer *t)
+{
+    struct queue_entry *e = &q->heap[slot];
+
+    e->when = when;
+    e->order = order;
+    e->timer = t;
+    t->slot = slot;
+}
+
+static inline void move(struct queue *q, uint32_t to, uint32_t from)
+{
+    const struct queue_entry *e = &q->heap[from];
+
+    put(q, to, e->when, e->order, e->timer);
+}
+
+static void sift_up(struct queue *q, uint32_t slot, sim_time when, uint64_t order, struct timer *t)
 {
     while (slot > 1) {
         uint32_t parent = (slot + 2) / 4;
 
-        if (!before(&e, &q->heap[parent]))
+        if (!comes_before(when, order, &q->heap[parent]))
             break;
-        place(q, slot, q->heap[parent]);
+        move(q, slot, parent);
         slot = parent;
     }
-    place(q, slot, e);
+    put(q, slot, when, order, t);
 }
 
-static void sift_down(struct queue *q, uint32_t slot, struct queue_entry e)
+static void sift_down(struct queue *q, uint32_t slot, sim_time when, uint64_t order,
+                      struct timer *t)
 {
     for (;;) {
         uint32_t first = 4 * slot - 2, last = first + 3, best;
@@ -66,33 +86,55 @@ static void sift_down(struct queue *q, uint32_t slot, struct queue_entry e)
         for (uint32_t c = first + 1; c <= last; c++)
             if (before(&q->heap[c], &q->heap[best]))
                 best = c;
-        if (!before(&q->heap[best], &e))
+        if (comes_before(when, order, &q->heap[best]))
             break;
-        place(q, slot, q->heap[best]);
+        move(q, slot, best);
         slot = best;
     }
-    place(q, slot, e);
+    put(q, slot, when, order, t);
 }
 
-static void settle(struct queue *q, uint32_t slot, struct queue_entry e)
+static void settle(struct queue *q, uint32_t slot, sim_time when, uint64_t order, struct timer *t)
 {
-    if (slot > 1 && before(&e, &q->heap[(slot + 2) / 4]))
-        sift_up(q, slot, e);
+    if (slot > 1 && comes_before(when, order, &q->heap[(slot + 2) / 4]))
+        sift_up(q, slot, when, order, t);
     else
-        sift_down(q, slot, e);
+        sift_down(q, slot, when, order, t);
+}
+
+static inline void forget_soon(struct queue *q)
+{
+    q->soon.timer->slot = 0;
+    q->soon.timer = NULL;
+}
+
+/* The first event; NULL if there is none. */
+static inline const struct queue_entry *first(const struct queue *q)
+{
+    if (q->soon.timer && (!q->count || before(&q->soon, &q->heap[1])))
+        return &q->soon;
+    return q->count ? &q->heap[1] : NULL;
 }
 
 void queue_arm_key(struct queue *q, struct timer *t, sim_time when, enum rank rank, uint64_t key)
 {
-    struct queue_entry e;
+    uint64_t order = (uint64_t)rank << 60 | key;
 
     if (when < q->now)
         when = q->now;
     t->when = when;
-    t->order = (uint64_t)rank << 60 | key;
-    e = (struct queue_entry){.when = when, .order = t->order, .timer = t};
+    t->order = order;
+    if (t->slot == SLOT_SOON)
+        forget_soon(q);
     if (t->slot) {
-        settle(q, t->slot, e);
+        settle(q, t->slot, when, order, t);
+        return;
+    }
+    if (when == q->now && !q->soon.timer) {
+        q->soon.when = when;
+        q->soon.order = order;
+        q->soon.timer = t;
+        t->slot = SLOT_SOON;
         return;
     }
     if (q->count == q->capacity) {
@@ -100,7 +142,7 @@ void queue_arm_key(struct queue *q, struct timer *t, sim_time when, enum rank ra
         q->heap = xrealloc(q->heap, (q->capacity + 1) * sizeof *q->heap);
     }
     q->count++;
-    sift_up(q, q->count, e);
+    sift_up(q, q->count, when, order, t);
 }
 
 void queue_arm(struct queue *q, struct timer *t, sim_time when)
@@ -110,10 +152,10 @@ void queue_arm(struct queue *q, struct timer *t, sim_time when)
 
 static void remove_at(struct queue *q, uint32_t slot)
 {
-    struct queue_entry last = q->heap[q->count--];
+    const struct queue_entry *last = &q->heap[q->count--];
 
     if (slot <= q->count)
-        settle(q, slot, last);
+        settle(q, slot, last->when, last->order, last->timer);
 }
 
 void queue_cancel(struct queue *q, struct timer *t)
@@ -122,6 +164,10 @@ void queue_cancel(struct queue *q, struct timer *t)
 
     if (!slot)
         return;
+    if (slot == SLOT_SOON) {
+        forget_soon(q);
+        return;
+    }
     t->slot = 0;
     remove_at(q, slot);
 }
@@ -130,58 +176,77 @@ void queue_cancel_unless(struct queue *q, bool (*keep)(struct timer *t, void *ar
 {
     uint32_t kept = 0;
 
+    if (q->soon.timer && !keep(q->soon.timer, arg))
+        forget_soon(q);
     for (uint32_t slot = 1; slot <= q->count; slot++) {
-        struct queue_entry e = q->heap[slot];
+        struct timer *t = q->heap[slot].timer;
 
-        if (keep(e.timer, arg))
-            place(q, ++kept, e);
+        if (keep(t, arg))
+            move(q, ++kept, slot);
         else
-            e.timer->slot = 0;
+            t->slot = 0;
     }
     q->count = kept;
     for (uint32_t slot = kept; slot > 0; slot--) /* children before parents: a heap again */
-        sift_down(q, slot, q->heap[slot]);
+        sift_down(q, slot, q->heap[slot].when, q->heap[slot].order, q->heap[slot].timer);
 }
 
 const struct timer *queue_first(const struct queue *q)
 {
-    return q->count ? q->heap[1].timer : NULL;
+    const struct queue_entry *e = first(q);
+
+    return e ? e->timer : NULL;
 }
 
 sim_time queue_next(const struct queue *q)
 {
-    return q->count && !q->stopped ? q->heap[1].when : SIM_NEVER;
+    const struct queue_entry *e = first(q);
+
+    return e && !q->stopped ? e->when : SIM_NEVER;
 }
 
 sim_time queue_next_rank(const struct queue *q, enum rank rank)
 {
-    sim_time first = SIM_NEVER;
+    sim_time least = SIM_NEVER;
 
+    if (q->soon.timer && timer_rank(q->soon.timer) == rank)
+        least = q->soon.when;
     for (uint32_t i = 1; i <= q->count; i++)
-        if (timer_rank(q->heap[i].timer) == rank && q->heap[i].when < first)
-            first = q->heap[i].when;
-    return first;
+        if (timer_rank(q->heap[i].timer) == rank && q->heap[i].when < least)
+            least = q->heap[i].when;
+    return least;
 }
 
 void queue_due(const struct queue *q, sim_time when, void (*each)(const struct timer *t, void *ctx),
                void *ctx)
 {
+    if (q->soon.timer && q->soon.when == when)
+        each(q->soon.timer, ctx);
     for (uint32_t i = 1; i <= q->count; i++)
         if (q->heap[i].when == when)
             each(q->heap[i].timer, ctx);
 }
 
-void queue_step(struct queue *q)
+static inline void fire(struct queue *q, const struct queue_entry *e)
 {
-    struct timer *t = q->heap[1].timer;
+    struct timer *t = e->timer;
 
-    q->now = q->heap[1].when;
-    t->slot = 0;
-    remove_at(q, 1);
+    q->now = e->when;
+    if (e == &q->soon) {
+        forget_soon(q);
+    } else {
+        t->slot = 0;
+        remove_at(q, 1);
+    }
     q->fired++;
     t->fire(t, q->now);
     if (q->after)
         q->after(q);
+}
+
+void queue_step(struct queue *q)
+{
+    fire(q, first(q));
 }
 
 uint64_t queue_run(struct queue *q, sim_time until)
@@ -189,7 +254,7 @@ uint64_t queue_run(struct queue *q, sim_time until)
     uint64_t before_run = q->fired;
 
     q->until = until;
-    while (q->count && q->heap[1].when < q->until)
-        queue_step(q);
+    for (const struct queue_entry *e; (e = first(q)) && e->when < q->until;)
+        fire(q, e);
     return q->fired - before_run;
 }

@@ -37,11 +37,17 @@ struct timer {
     uint32_t slot;
 };
 
-struct queue_entry; /* heap cell: a copy of (when, order) beside the pointer, for locality */
+/* Heap cell: a copy of (when, order) beside the pointer, for locality. */
+struct queue_entry {
+    sim_time when;
+    uint64_t order;
+    struct timer *timer;
+};
 
 struct queue {
     struct queue_entry *heap; /* 1-based */
-    uint32_t count, capacity;
+    uint32_t count, capacity; /* of the heap */
+    struct queue_entry soon;  /* one timer armed for the present date, spared the heap; or none */
     uint64_t armed;                 /* arming numbers given so far */
     uint64_t fired;                 /* events handled so far */
     sim_time now;                   /* date of the event being handled, or of the last one */

@@ -238,7 +238,7 @@ static void smt_update(struct pcpu *p, sim_time now)
     struct host *h = p->host;
     uint32_t busy = 0;
 
-    if (h->costs.smt_factor == 100 || cpumask_weight(&p->siblings) == 1)
+    if (h->costs.smt_factor == 100 || cpumask_single(&p->siblings))
         return;
     for_each_cpu(c, &p->siblings) busy += thread_busy(&h->pcpu[c]);
     for_each_cpu(c, &p->siblings)
@@ -276,7 +276,7 @@ void pcpu_set_speed(struct pcpu *p, uint32_t speed)
     p->speed = speed;
     if (!p->current)
         p->speed_now = speed;
-    else if (p->host->costs.smt_factor == 100 || cpumask_weight(&p->siblings) == 1)
+    else if (p->host->costs.smt_factor == 100 || cpumask_single(&p->siblings))
         set_speed(p, speed, now);
     else
         smt_update(p, now);
@@ -519,13 +519,14 @@ static void pcpu_schedule(struct pcpu *p, sim_time now)
 
     h->executing = p->id;
     h->decisions++;
-    queue_cancel(h->queue, &p->slice);
     observe(h, DECISION, prev);
     d = s->ops->schedule(s, p, now);
     check_decision(p, s->ops, &d, now);
     p->slice_granted = d.slice;
-    if (d.slice >= 0)
+    if (d.slice >= 0) /* in place of that of the last decision */
         host_arm(h, &p->slice, now + d.slice);
+    else
+        queue_cancel(h->queue, &p->slice);
     if (d.next == prev) {
         observe2(h, CONT, prev, vcpu_ran(prev, now), d.slice);
         run_current(p, now);
@@ -545,13 +546,15 @@ static void pcpu_schedule(struct pcpu *p, sim_time now)
 static void settle(struct timer *t, sim_time now)
 {
     struct host *h = container_of(t, struct host, settle);
+    uint32_t c = cpumask_first(&h->pending);
 
-    while (!cpumask_empty(&h->pending))
-        for_each_cpu(c, &h->pending) while (cpumask_test(&h->pending, c))
-        {
-            cpumask_clear(&h->pending, c);
-            pcpu_schedule(&h->pcpu[c], now);
-        }
+    while (c != CPU_NONE) {
+        cpumask_clear(&h->pending, c);
+        pcpu_schedule(&h->pcpu[c], now);
+        c = cpumask_from(&h->pending, c);
+        if (c == CPU_NONE)
+            c = cpumask_first(&h->pending);
+    }
     queue_cancel(h->queue, &h->settle);
 }
 

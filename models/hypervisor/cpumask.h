@@ -111,6 +111,21 @@ static inline bool cpumask_equal(const cpumask *a, const cpumask *b)
     return cpumask_subset(a, b) && cpumask_subset(b, a);
 }
 
+/* Does it have exactly one member? */
+static inline bool cpumask_single(const cpumask *m)
+{
+    uint64_t seen = 0;
+
+    for (int i = 0; i < CPUMASK_WORDS; i++) {
+        uint64_t w = m->word[i];
+
+        if (w && (seen || w & (w - 1)))
+            return false;
+        seen |= w;
+    }
+    return seen != 0;
+}
+
 static inline uint32_t cpumask_weight(const cpumask *m)
 {
     uint32_t n = 0;
@@ -123,6 +138,15 @@ static inline uint32_t cpumask_weight(const cpumask *m)
 /* The smallest member >= from, CPU_NONE if there is none. */
 static inline uint32_t cpumask_from(const cpumask *m, uint32_t from)
 {
+    if (from < 64) { /* most hosts have no more */
+        uint64_t w = m->word[0] & UINT64_MAX << from;
+
+        if (w)
+            return (uint32_t)__builtin_ctzll(w);
+        if (!(m->word[1] | m->word[2] | m->word[3]))
+            return CPU_NONE;
+        from = 64;
+    }
     if (from >= MAX_PCPUS)
         return CPU_NONE;
     for (uint32_t i = from / 64; i < CPUMASK_WORDS; i++) {

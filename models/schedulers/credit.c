@@ -294,8 +294,7 @@ static void tickle(struct credit *c, struct credit_vcpu *cv)
     cpumask idlers = cpumask_and(&c->idlers, &c->sched->pool->cpus);
     uint32_t cpu = cp->pcpu->id;
 
-    if (c->rules.pinned_shortcut && cpumask_weight(&cv->vcpu->hard) == 1 &&
-        cpumask_test(&idlers, cpu))
+    if (c->rules.pinned_shortcut && cpumask_test(&idlers, cpu) && cpumask_single(&cv->vcpu->hard))
         tickle_pcpu(c, cpu);
     else if (cur->pri == PRI_IDLE || (cpumask_empty(&idlers) && cv->pri > cur->pri))
         tickle_pcpu(c, cpu);

@@ -162,13 +162,16 @@ static uint32_t find_idle(const struct credit2 *c, const struct c2_vcpu *cv)
     const struct vcpu *v = cv->vcpu;
     const struct c2_runq *rq = cv->rq;
 
+    if (cpumask_empty(&rq->idle))
+        return CPU_NONE;
     for_each_affinity_step(step)
     {
-        cpumask mask = affinity_step_mask(v, step), able;
+        cpumask mask, able;
         uint32_t cpu;
 
         if (step == STEP_SOFT && !v->soft_effective)
             continue;
+        mask = affinity_step_mask(v, step);
         mask = cpumask_and(&mask, &c->sched->pool->cpus);
         able = c2_params(c)->smt_power_savings ? cpumask_andnot(&rq->idle, &rq->idle_cores)
                                                : rq->idle_cores;
@@ -222,8 +225,8 @@ static bool pinned_to_free(const struct c2_vcpu *cv)
 {
     uint32_t cpu = cv->vcpu->processor;
 
-    return cpumask_weight(&cv->vcpu->hard) == 1 && cpumask_test(&cv->rq->idle, cpu) &&
-           !cpumask_test(&cv->rq->tickled, cpu);
+    return cpumask_test(&cv->rq->idle, cpu) && !cpumask_test(&cv->rq->tickled, cpu) &&
+           cpumask_single(&cv->vcpu->hard);
 }
 
 void c2_tickle(struct credit2 *c, struct c2_vcpu *cv, sim_time now)
