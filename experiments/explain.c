@@ -3,7 +3,6 @@
 
 #include "experiments/traces/traces.h"
 #include "sim/error.h"
-#include "sim/units.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -169,20 +168,42 @@ bool explainer_continued(const struct explainer *x, uint32_t pcpu)
     return x->state[pcpu].same;
 }
 
+/* "20.584136 ms": all digits, in the unit that a reader has a feeling for. */
+static const char *spelled(sim_time t, char text[40])
+{
+    static const struct {
+        sim_time ns;
+        int digits;
+        const char *name;
+    } unit[] = {{NS_PER_S, 9, "s"}, {NS_PER_MS, 6, "ms"}, {NS_PER_US, 3, "us"}, {1, 0, "ns"}};
+    size_t u = 0;
+    int n;
+
+    while (u < 3 && t < unit[u].ns)
+        u++;
+    n = snprintf(text, 40, "%" PRId64 ".%0*" PRId64, t / unit[u].ns, unit[u].digits,
+                 t % unit[u].ns);
+    while (text[n - 1] == '0' && text[n - 2] != '.')
+        n--;
+    if (text[n - 1] == '0')
+        n -= 2; /* a whole number */
+    snprintf(text + n, 40 - (size_t)n, " %s", unit[u].name);
+    return text;
+}
+
 void explainer_print(const struct explainer *x, const struct host *h, uint32_t pcpu, FILE *out)
 {
     const struct explain_pcpu *p = &x->state[pcpu];
-    char text[QUANTITY_TEXT];
+    char text[40];
 
     fprintf(out, "%" PRId64 ".%09" PRId64 " s  pCPU %" PRIu32 "  %s\n", p->time / NS_PER_S,
             p->time % NS_PER_S, pcpu, p->why_now);
-    fprintf(out, "    has it:  %s, for %s so far\n", p->prev,
-            quantity_format(QUANTITY_DURATION, p->ran, text));
+    fprintf(out, "    has it:  %s, for %s so far\n", p->prev, spelled(p->ran, text));
     if (scheduler_at(h, pcpu)->ops->queue_text)
         fprintf(out, "    waiting: %s\n", *p->queue ? p->queue : "nobody");
     fprintf(out, "    chosen:  %s%s", p->next, p->same ? ", again" : "");
     if (p->slice >= 0)
-        fprintf(out, ", for at most %s", quantity_format(QUANTITY_DURATION, p->slice, text));
+        fprintf(out, ", for at most %s", spelled(p->slice, text));
     fprintf(out, "\n");
     if (p->rule)
         fprintf(out, "    because: %s\n", p->rule);
