@@ -57,7 +57,8 @@ static void list_below(const char *root, const char *below)
             page[strlen(page) - 3] = 0;
             if (!strcmp(end - 6 < name ? "" : end - 6, "README.md"))
                 page[strlen(page) - (*below ? 7 : 6)] = 0;
-            printf("%-28s %s\n", page, *heading ? heading + 2 : "");
+            if (*page) /* the manual itself is what is being listed */
+                printf("%-31s %s\n", page, *heading ? heading + 2 : "");
         }
         free(page);
         free(path);

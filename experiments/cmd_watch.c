@@ -219,11 +219,11 @@ static void show_frame(struct watch *w)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static int watch(const struct study *s, const struct watch_options *o, struct errors *e)
+static int watch_host(const struct study *s, struct world *world, const struct watch_options *o,
+                      struct errors *e)
 {
     const struct variant *variant = &s->variant[0];
-    struct world *world = study_world(s, variant, 0, e);
-    struct world_host *wh = world ? world_find_host(world, o->host) : NULL;
+    struct world_host *wh = world_find_host(world, o->host);
     struct terminal view = {.speed = o->speed, .frames = o->frames, .due = wall_now()};
     struct watch w = {.from = o->at,
                       .every = between_frames(&view),
@@ -231,8 +231,6 @@ static int watch(const struct study *s, const struct watch_options *o, struct er
                       .ctx = &view};
     int failed;
 
-    if (!world)
-        return -1;
     if (!wh || !wh->host)
         return error_add(e, EXIT_INPUT, "--host: no host \"%s\" in the scenario",
                          o->host ? o->host : "");
@@ -256,6 +254,16 @@ static int watch(const struct study *s, const struct watch_options *o, struct er
     }
     watch_free(&w);
     return failed;
+}
+
+static void watch(const struct study *s, const struct watch_options *o, struct errors *e)
+{
+    struct world *world = study_world(s, &s->variant[0], 0, e);
+
+    if (world) {
+        watch_host(s, world, o, e);
+        world_free(world);
+    }
 }
 
 static enum exit_code run(const void *options, const struct operands *operands, struct errors *e)
