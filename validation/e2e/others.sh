@@ -64,3 +64,26 @@ run disk
 within "a read takes the disk's time" "$(figure disk groups xen/reader disk_latency_p50_ms)" 4.5 4.65
 within "and always" "$(figure disk groups xen/reader disk_latency_max_ms)" 4.5 4.7
 if grep -q '^Disk requests, ms' "$TMP/disk.txt"; then ok "the table shows it"; else fail "the table shows it" "$(head -n 5 "$TMP/disk.txt")"; fi
+
+# Overload, ten times what the server can do: the run takes no more memory for 40 s than for 1 s, in
+# which 60,000 requests were meant to be sent. (The least address space, in KiB, that 1 s needs,
+# and 2 MiB: less than a byte for each of the further requests.)
+cat >"$TMP/overload.json" <<'END'
+{ "version": 1, "replications": 1, "warmup": "1s", "duration": "1s", "platform": "one-host-10g.platform.xml",
+  "hosts": [ { "name": "xen", "pcpus": 2, "scheduler": "credit", "dom0": { "hard_affinity": "0" },
+    "domains": [ { "name": "server", "hard_affinity": "1", "network": {}, "programs": [ { "run": "rpc" } ] },
+                 { "name": "hog", "hard_affinity": "1", "programs": [ { "run": "hog" } ] } ] } ],
+  "clients": [ { "name": "client", "to": "server", "load": { "loop": "open", "connections": 64, "depth": 8, "arrivals": "poisson(60000/s)" } } ] }
+END
+limited() { # KIB DURATION
+    (ulimit -c 0 && ulimit -v "$1" && "$HVSIM" run "$TMP/overload.json" --quiet -j1 --set "/duration=$2" --json) >"$TMP/overload.out" 2>&1
+}
+if [ "${SANITIZED:-}" = 1 ]; then
+    echo "skip others: memory in overload: AddressSanitizer's shadow breaks limits on memory"
+else
+    kib=32768
+    while ! limited $kib 1s 2>/dev/null && [ $kib -lt 400000 ]; do kib=$((kib + kib / 32)); done
+    if limited $((kib + 2048)) 40s; then ok "memory is flat in overload"; else fail "memory is flat in overload" "$kib KiB and 2 MiB are too little: $(tail -n 1 "$TMP/overload.out")"; fi
+    refused=$(sed -n 's/.*"refused": \([0-9]*\).*/\1/p' "$TMP/overload.out")
+    if [ "${refused:-0}" -gt 1000000 ]; then ok "what it did not take was refused and counted"; else fail "what it did not take was refused and counted" "${refused:-nothing}"; fi
+fi
