@@ -55,6 +55,16 @@ static struct sample wake_to_run(const struct view *v, const struct metric *m)
     return of_histogram(v->wake_to_run, m);
 }
 
+#define LATE_WAKE (10 * 1000000) /* ns; the threshold of Bobtail's probe */
+
+static struct sample late_wakes(const struct view *v, const struct metric *m)
+{
+    uint64_t late = v->wake_to_run ? histogram_above(v->wake_to_run, LATE_WAKE) : 0;
+
+    (void)m;
+    return (struct sample){(double)late / v->seconds, late};
+}
+
 static struct sample disk_latency(const struct view *v, const struct metric *m)
 {
     return of_histogram(v->disk_latency, m);
@@ -378,6 +388,8 @@ const struct metric metrics[] = {
           GROUP | DOMAIN, preempt_wait),
     DISTRIBUTION("wake_to_run", GROUP, OF_WAKING, wake_to_run,
                  "times from a vCPU's waking up to its running"),
+    PLAIN("late_wakes", "1/s", ">10ms/s",
+          "Wake-ups after which a vCPU waited 10 ms or longer for a pCPU.", GROUP, late_wakes),
     PLAIN("runs", "1/s", "runs/s", "Times that a vCPU was switched in.", HOST | GROUP | DOMAIN,
           runs),
     PLAIN("moves", "1/s", "moves/s",
