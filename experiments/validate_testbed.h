@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * hvsim validate testbed DIR: every published point of the TerrierTail testbed that the CSV files
- * of DIR hold (columns are found by name, blanks are skipped), simulated as its authors measured
- * it: many runs of the same length, each giving one value of the same statistic.
+ * of DIR hold (testbed_data.h), simulated as its authors measured it: many runs of the same length,
+ * each giving one value of the same statistic.
  *
  * A point holds if it lies inside the central 95 % of the simulated values. The relative error of
  * their median is shown beside it, and all misses stay visible.
@@ -15,6 +15,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum exit_code validate_testbed(const char *dir, bool quiet, FILE *out, struct errors *e);
+struct testbed_validation {
+    const char *calibration; /* file; NULL: the library's, or none if there is none */
+    int simulations;         /* of each experiment; 0: 39, the fewest with a central 95 % */
+    unsigned jobs;           /* 0: one for each CPU */
+    bool quiet;
+};
+
+enum exit_code validate_testbed(const char *dir, const struct testbed_validation *o, FILE *out,
+                                struct errors *e);
 
 #endif

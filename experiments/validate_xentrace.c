@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/validate_xentrace.h"
 
+#include "experiments/calibrate_xentrace.h"
 #include "experiments/capture_figures.h"
 #include "experiments/capture_world.h"
-#include "experiments/datadir.h"
 #include "experiments/driven.h"
 #include "sim/checks.h"
 #include "sim/interval.h"
@@ -36,8 +36,6 @@ static double tolerance(enum figure_kind kind, double captured)
         return tenth > 3 ? tenth : 3;
     }
 }
-
-static const char machine_file[] = "emulated-xen.json";
 
 /* ---- driven ---------------------------------------------------------------------------------- */
 
@@ -188,23 +186,25 @@ static void check_modelled(const struct capture *c, const struct capture_machine
 
 /* ---- captures -------------------------------------------------------------------------------- */
 
-static int read_machine(struct capture_machine *m, struct errors *e)
+/* The library's machine, with the costs of a calibration. */
+static int read_machine(struct capture_machine *m, const char *calibration, FILE *out,
+                        struct errors *e)
 {
-    char *path = data_file("library", machine_file);
-    struct json *doc = path ? json_read(path, e) : NULL;
-    int status = -1;
+    struct calibration_file *f =
+        calibration ? calibration_file_read(calibration, "xentrace", e) : NULL;
+    int status = calibration && !f ? -1 : machine_of_captures(m, e);
 
-    if (!path)
-        error_add(e, EXIT_INPUT, "%s is not in hvsim's library", machine_file);
-    if (doc)
-        status = capture_machine_read(m, doc, e);
-    json_free(doc);
-    free(path);
+    if (!status && f)
+        status = calibrate_machine(m, f, calibration, e);
+    if (!status && f)
+        fprintf(out, "costs are calibrated: %s\n", calibration);
+    calibration_file_release(f);
     return status;
 }
 
-static void check_capture(const char *json, const struct capture_machine *m, bool quiet, FILE *out,
-                          struct checks *checks, struct errors *e)
+/* A capture that costs were calibrated on does not judge them. */
+static void check_capture(const char *json, const struct capture_machine *m, bool calibrated,
+                          bool quiet, FILE *out, struct checks *checks, struct errors *e)
 {
     struct capture *c = capture_read(json, e);
 
@@ -212,7 +212,10 @@ static void check_capture(const char *json, const struct capture_machine *m, boo
         return;
     if (c->trace)
         check_driven(c, quiet, out, checks, e);
-    if (c->client.loop != CLIENT_ROUNDS && !capture_has(c, CAPTURE_REPLICA))
+    if (calibrated && capture_calibrates(c->capture))
+        fprintf(out, "%s: costs were calibrated on it: modelled mode does not judge it\n",
+                c->capture);
+    else if (c->client.loop != CLIENT_ROUNDS && !capture_has(c, CAPTURE_REPLICA))
         check_modelled(c, m, checks, e);
     capture_free(c);
 }
@@ -229,7 +232,8 @@ static void print_short(const struct checks *checks, FILE *out)
     checks_free(&some);
 }
 
-enum exit_code validate_xentrace(const char *dir, bool quiet, FILE *out, struct errors *e)
+enum exit_code validate_xentrace(const char *dir, const char *calibration, bool quiet, FILE *out,
+                                 struct errors *e)
 {
     static const char last[] = "xentrace: {holds} within tolerance, {short} outside";
     struct checks checks = CHECKS_NONE;
@@ -237,11 +241,11 @@ enum exit_code validate_xentrace(const char *dir, bool quiet, FILE *out, struct 
     enum exit_code code;
     char **list;
 
-    if (read_machine(&m, e))
+    if (read_machine(&m, calibration, out, e))
         return errors_exit_code(e);
     list = capture_list(dir, e);
     for (size_t i = 0; list && list[i] && errors_exit_code(e) != EXIT_INTERRUPTED; i++)
-        check_capture(list[i], &m, quiet, out, &checks, e);
+        check_capture(list[i], &m, calibration != NULL, quiet, out, &checks, e);
     if (list)
         capture_free_list(list);
     if (quiet) {

@@ -14,7 +14,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* All captures in `dir` and below. `quiet`: rows that fall short and the last line only. */
-enum exit_code validate_xentrace(const char *dir, bool quiet, FILE *out, struct errors *e);
+/* All captures in `dir` and below. `quiet`: rows that fall short and the last line only.
+ * `calibration`: a file of costs, or NULL; captures that it was made from are not simulated. */
+enum exit_code validate_xentrace(const char *dir, const char *calibration, bool quiet, FILE *out,
+                                 struct errors *e);
 
 #endif

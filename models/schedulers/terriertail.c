@@ -35,7 +35,7 @@ struct terriertail_params {
     struct credit_params credit; /* first: Credit's functions read it */
     int policy;
     sim_time slice_interrupt, slice_application;
-    bool boost_filter, micro_slices, migration_lock;
+    bool boost_filter, boost_dom0, micro_slices, migration_lock;
 };
 
 static const struct terriertail_params *params_of(const struct credit *c)
@@ -62,6 +62,11 @@ static void network_event(struct scheduler *s, struct vcpu *v)
 static bool may_boost(const struct credit_vcpu *cv)
 {
     return cv->color == RED;
+}
+
+static bool may_boost_dom0(const struct credit_vcpu *cv)
+{
+    return cv->color == RED || !cv->vcpu->domain->id;
 }
 
 /* First of the queue with this colour that has not been served in this round and is no worse than
@@ -179,7 +184,7 @@ static void create(struct scheduler *s)
 
     credit_create(s);
     c->rules = credit_rules_of(XEN_4_7_0); /* its base, whatever the host's version */
-    c->may_boost = p->boost_filter ? may_boost : NULL;
+    c->may_boost = !p->boost_filter ? NULL : p->boost_dom0 ? may_boost_dom0 : may_boost;
     c->choose = choose;
     c->stopped = stopped;
 }
@@ -234,6 +239,9 @@ static const struct param rows[] = {
      .source = "the authors' sched_credit.c", .status = STATUS_EXACT},
     {PARAM("boost_filter", BOOLEAN, struct terriertail_params, boost_filter), .def = "true",
      .meaning = "Mechanism 1: only red vCPUs are boosted when they wake.",
+     .source = "the authors' sched_credit.c", .status = STATUS_EXACT},
+    {PARAM("boost_dom0", BOOLEAN, struct terriertail_params, boost_dom0), .def = "false",
+     .meaning = "The filter lets dom0 pass: it is boosted as under Credit. (The code does not.)",
      .source = "the authors' sched_credit.c", .status = STATUS_EXACT},
     {PARAM("micro_slices", BOOLEAN, struct terriertail_params, micro_slices), .def = "true",
      .meaning = "Mechanism 2: the two phases of micro-slices.",
