@@ -12,10 +12,10 @@
 #include <string.h>
 
 static const double SIGNIFICANT = 0.05;
-static const double NO_DIFFERENCE = 1e-9; /* of losses: rounding */
-static const double STEP = 0.2;           /* first side of a simplex, as a share of the ranges */
-static const double SMALL_STEP = 0.07;    /* when fitting again along a profile */
-static const double NARROW = 1e-3;        /* a simplex of this size has arrived */
+static const double NO_DIFFERENCE = 0.002; /* of losses: 0.2 % of a value is none */
+static const double STEP = 0.2;            /* first side of a simplex, as a share of the ranges */
+static const double SMALL_STEP = 0.07;     /* when fitting again along a profile */
+static const double NARROW = 1e-3;         /* a simplex of this size has arrived */
 
 enum { FINALISTS = 3, PROFILE_VALUES = 5 };
 
@@ -540,6 +540,8 @@ static void fit(struct search *s, struct calibration_result *r)
         by_turns(s);
     end = budget > 3 * values ? budget * 2 / 3 : budget > values ? budget - values : budget;
     first = s->spent;
+    if (end < first)
+        end = first;
     n = continuous(s->p) ? finalists(s, best) : 0;
     /* The first, the most promising one, gets half of what is left for them; and so on. */
     for (size_t i = 0; i < n; i++) {
