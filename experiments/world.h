@@ -33,9 +33,9 @@ struct world_domain {
     size_t programs;
     struct program_counts work; /* of programs that have ended with their host, all together */
     uint64_t disk_bytes;        /* read and written in the measured time, likewise */
-    struct vcpu_start *start; /* NULL before it is created */
-    uint32_t connections;     /* of all clients it serves */
-    sim_time created;         /* when an action creates it; 0: it is there from the beginning */
+    struct vcpu_start *start;   /* NULL before it is created */
+    uint32_t connections;       /* of all clients it serves */
+    sim_time created;           /* when an action creates it; 0: it is there from the beginning */
 };
 
 struct world_host {

@@ -48,11 +48,11 @@ struct queue {
     struct queue_entry *heap; /* 1-based */
     uint32_t count, capacity; /* of the heap */
     struct queue_entry soon;  /* one timer armed for the present date, spared the heap; or none */
-    uint64_t armed;                 /* arming numbers given so far */
-    uint64_t fired;                 /* events handled so far */
-    sim_time now;                   /* date of the event being handled, or of the last one */
-    bool stopped;                   /* for good: no event is handled or shown any more */
-    sim_time until;                 /* queue_run handles nothing at or after this date */
+    uint64_t armed;           /* arming numbers given so far */
+    uint64_t fired;           /* events handled so far */
+    sim_time now;             /* date of the event being handled, or of the last one */
+    bool stopped;             /* for good: no event is handled or shown any more */
+    sim_time until;           /* queue_run handles nothing at or after this date */
     void (*after)(struct queue *q); /* called after each event when not NULL: observers */
     void *owner;                    /* for `after` */
 };

@@ -276,19 +276,25 @@ void vcpu_update_soft_effective(struct vcpu *v)
     h->soft_vcpus += v->soft_effective;
 }
 
-void vcpu_set_affinity(struct vcpu *v, const cpumask *hard, const cpumask *soft)
+static void set_mask(struct vcpu *v, cpumask *mask, const cpumask *to)
 {
     struct scheduler *s = vcpu_scheduler(v);
 
-    if (hard)
-        v->hard = *hard;
-    if (soft)
-        v->soft = *soft;
+    *mask = *to;
     vcpu_update_soft_effective(v);
     if (s->ops->affinity)
         s->ops->affinity(s, v);
     vcpu_migrate_start(v);
     vcpu_migrate_finish(v);
+}
+
+/* Each of the two is a change of its own, with its own migration and wake. */
+void vcpu_set_affinity(struct vcpu *v, const cpumask *hard, const cpumask *soft)
+{
+    if (hard)
+        set_mask(v, &v->hard, hard);
+    if (soft)
+        set_mask(v, &v->soft, soft);
 }
 
 void domain_set(struct domain *d, uint32_t weight, uint32_t cap)

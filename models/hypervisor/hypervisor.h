@@ -442,7 +442,8 @@ static inline bool domain_gone(const struct domain *d)
     return d->absent || d->destroyed;
 }
 
-/* Set affinities; either may be NULL for no change. Moves the vCPU if it must. */
+/* Set affinities, first the hard one, as xl does; either may be NULL for no change. Each is a
+ * migration, to the same pCPU perhaps, and a wake without boost. */
 void vcpu_set_affinity(struct vcpu *v, const cpumask *hard, const cpumask *soft);
 
 /* Recompute soft_effective after the pool's pCPUs changed. */

@@ -392,16 +392,19 @@ static void tick_resume(struct credit *c, struct credit_pcpu *cp, sim_time now)
 
 /* ---- accounting ------------------------------------------------------------------------------ */
 
-static int64_t ceil_div(int64_t a, int64_t b)
+/* All of accounting is in 32 bits, as in Xen: with a weight of 65535, a slice of 1 s and more than
+ * 6 pCPUs it overflows, and schedules are what they are then. */
+static uint32_t ceil_div(uint32_t a, uint32_t b)
 {
-    return (a + b - 1) / b;
+    return (a + (b - 1)) / b;
 }
 
 static void account_overrun(struct credit *c, struct credit_vcpu *cv, uint32_t cap,
-                            int64_t cap_per_vcpu)
+                            uint32_t cap_per_vcpu)
 {
     cv->pri = PRI_OVER;
-    if (cap && cv->credit < -cap_per_vcpu && !cv->parked && !rule_off(c->sched, RULE_CAP)) {
+    if (cap && cv->credit < -(int64_t)cap_per_vcpu && !cv->parked &&
+        !rule_off(c->sched, RULE_CAP)) {
         cv->parked = true;
         observe(c->sched->host, PARK, cv->vcpu);
         vcpu_pause(cv->vcpu);
@@ -427,21 +430,23 @@ static void account_within(struct credit *c, struct credit_vcpu *cv)
 }
 
 struct account {
-    int64_t weight_total, weight_left, credit_total;
+    uint32_t weight_total, weight_left, credit_total;
     bool xtra; /* somebody before in the list could have had more */
 };
 
 static int64_t account_domain(struct credit *c, struct credit_domain *cd, struct account *a)
 {
     uint32_t n = cd->active_count, weight = cd->domain->weight, cap = cd->domain->cap;
-    int64_t peak = n * c->credits_per_tslice, cap_per_vcpu = 0, fair, share, sum = 0;
+    uint32_t tslice = (uint32_t)c->credits_per_tslice;
+    uint32_t peak = n * tslice, cap_per_vcpu = 0, fair, share;
     struct list *at = cd->active_vcpus.next;
+    int64_t sum = 0;
 
-    a->weight_left -= (int64_t)weight * n;
+    a->weight_left -= weight * n;
     if (c->balance < 0)
-        peak += ceil_div(-c->balance * weight * n, a->weight_total);
+        peak += ceil_div((uint32_t)-c->balance * weight * n, a->weight_total);
     if (cap) {
-        int64_t cap_credits = ceil_div(cap * c->credits_per_tslice, 100);
+        uint32_t cap_credits = ceil_div(cap * tslice, 100);
 
         if (cap_credits < peak)
             peak = cap_credits;
@@ -478,9 +483,9 @@ static void account(struct timer *t, sim_time now)
 {
     struct credit *c = container_of(t, struct credit, acct);
     struct host *h = c->sched->host;
-    struct account a = {.weight_total = c->weight,
-                        .weight_left = c->weight,
-                        .credit_total = c->ncpus * c->credits_per_tslice};
+    struct account a = {.weight_total = (uint32_t)c->weight,
+                        .weight_left = (uint32_t)c->weight,
+                        .credit_total = c->ncpus * (uint32_t)c->credits_per_tslice};
     struct list *at = c->active_domains.next;
     int64_t sum = 0;
 
@@ -488,7 +493,7 @@ static void account(struct timer *t, sim_time now)
         return;
     h->executing = c->master;
     if (c->balance < 0)
-        a.credit_total -= c->balance;
+        a.credit_total += (uint32_t)-c->balance;
     if (!c->weight) {
         c->balance = 0;
     } else {
@@ -498,7 +503,7 @@ static void account(struct timer *t, sim_time now)
             at = at->next;
             sum += account_domain(c, cd, &a);
         }
-        c->balance = sum;
+        c->balance = (int32_t)sum;
         c->sort_epoch++;
     }
     host_arm(h, &c->acct, now + c->tslice);
@@ -509,10 +514,9 @@ static void account(struct timer *t, sim_time now)
 
 static bool hot(const struct credit *c, const struct credit_vcpu *cv, sim_time now)
 {
-    const struct credit_params *params = c->sched->params;
     sim_time last = c->rules.runnable_count ? cv->last_sched : cv->vcpu->last_switch;
 
-    return params->migration_delay && now - last < params->migration_delay;
+    return c->migration_delay && now - last < c->migration_delay;
 }
 
 /* The first of the peer's queue that is better than `pri` and may come here, already ours. */
@@ -726,6 +730,7 @@ static void set_timing(struct credit *c)
     c->tick_period = 1000 * ms / ticks * NS_PER_US;
     c->credits_per_tslice = CREDITS_PER_MS * ms;
     c->ratelimit = params->ratelimit;
+    c->migration_delay = params->migration_delay;
 }
 
 void credit_create(struct scheduler *s)

@@ -207,7 +207,7 @@ static uint32_t fallback(const struct credit2 *c, const struct c2_vcpu *cv)
         near = cpumask_and(&cpus, &rq->active);
         if (!cpumask_empty(&near))
             return cpumask_first(&near);
-        if (!cpumask_empty(&cpus))
+        if (step == STEP_HARD && !cpumask_empty(&cpus))
             return cpumask_first(&cpus);
     }
     return v->processor;
@@ -422,24 +422,32 @@ static bool belongs_together(const struct credit2 *c, const struct pcpu *a, cons
     }
 }
 
-/* How many pCPUs a run queue for p may have, so that all that belong together are spread evenly
- * over as few queues as the limit allows. */
-static uint32_t even_share(const struct credit2 *c, const struct pcpu *p)
+/* How many pCPUs a run queue may have: those of the whole host, whatever belongs together, spread
+ * over as few queues as the limit allows, rounded down. What is left over gets one more queue. */
+static uint32_t even_share(const struct credit2 *c)
 {
-    const struct host *h = c->sched->host;
-    uint32_t max = (uint32_t)c2_params(c)->max_cpus_runqueue, n = 0, queues;
+    uint32_t max = (uint32_t)c2_params(c)->max_cpus_runqueue, n = c->sched->host->pcpu_count;
 
-    for (uint32_t i = 0; i < h->pcpu_count; i++)
-        n += belongs_together(c, p, &h->pcpu[i]);
-    if (n <= max)
-        return max;
-    queues = (n + max - 1) / max;
-    return (n + queues - 1) / queues;
+    return n / ((n - 1) / max + 1);
 }
 
+/* Would p and all its siblings find room beside the cores that are there, counted whole? With one
+ * arrangement nobody asks. */
+static bool room_for_core(const struct credit2 *c, const struct c2_runq *rq, const struct pcpu *p,
+                          uint32_t share)
+{
+    cpumask cores = p->siblings;
+
+    if (c2_params(c)->runqueue == RUNQUEUE_ALL)
+        return true;
+    for_each_cpu(cpu, &rq->active) cores = cpumask_or(&cores, &c2_cpu(c, cpu)->siblings);
+    return cpumask_weight(&cores) <= share;
+}
+
+/* Where p goes: to its siblings; else to the emptiest that has room. NULL: to a new one. */
 static struct c2_runq *find_runq(const struct credit2 *c, const struct pcpu *p)
 {
-    uint32_t share = even_share(c, p);
+    uint32_t share = even_share(c);
     struct c2_runq *found = NULL;
 
     for_each_runq(rq, c)
@@ -448,7 +456,8 @@ static struct c2_runq *find_runq(const struct credit2 *c, const struct pcpu *p)
             continue;
         if (cpumask_intersects(&rq->active, &p->siblings))
             return rq;
-        if (rq->cpus < share && (!found || rq->cpus < found->cpus))
+        if (rq->cpus < share && room_for_core(c, rq, p, share) &&
+            (!found || rq->cpus < found->cpus))
             found = rq;
     }
     return found;

@@ -8,8 +8,9 @@
  *   bench_sched_sim [SCHEDULER [MILLION_UNITS]]
  *
  * A unit of its time is taken as 20 us: then its initial credit (500) and shortest run (50) are
- * Credit2's (10 ms; 1 ms of ratelimit). Its events are blocks, wakes and expiries of its slice timer
- * (one for each pCPU). The same are counted here; hvsim's own count has its other timers, too.
+ * Credit2's (10 ms; 1 ms of ratelimit). Its events are blocks, wakes and expiries of its slice
+ * timer (one for each pCPU). The same are counted here; hvsim's own count has its other timers,
+ * too.
  *
  * Measured beside it on one machine (sched-sim with -O2 and its prints defined away, 200 million
  * units, 24.2 million events): 1.63 s, 14.8 million events/s; hvsim: 39.9 million events in 2.4 s,
@@ -37,8 +38,10 @@ static const struct {
     int units[PHASES];
     uint32_t weight;
 } vms[VMS] = {
-    {8, {15, 5, 16, 6, 14, 4, 87, 30}, 70},    {8, {13, 10, 17, 7, 15, 5, 30, 2}, 100},
-    {8, {66, 30, 5, 50, 70, 42, 80, 41}, 100}, {6, {1250, 10, 10, 5, 10, 5}, 100},
+    {8, {15, 5, 16, 6, 14, 4, 87, 30}, 70},
+    {8, {13, 10, 17, 7, 15, 5, 30, 2}, 100},
+    {8, {66, 30, 5, 50, 70, 42, 80, 41}, 100},
+    {6, {1250, 10, 10, 5, 10, 5}, 100},
     {6, {850, 5, 7, 5, 9, 5}, 200},
 };
 
@@ -56,8 +59,8 @@ static void add_vm(struct cpupool *pool, struct guest **guest, uint32_t i)
     const struct script_params p = {.op = op[i], .count = vms[i].count};
 
     for (uint32_t k = 0; k < vms[i].count; k++)
-        op[i][k] = (struct script_op){k % 2 ? SCRIPT_SLEEP : SCRIPT_COMPUTE,
-                                      vms[i].units[k] * UNIT};
+        op[i][k] =
+            (struct script_op){k % 2 ? SCRIPT_SLEEP : SCRIPT_COMPUTE, vms[i].units[k] * UNIT};
     *guest = guest_new(domain_create(pool, i + 1, "vm", vms[i].weight, 0), 1);
     guest_add_vcpu(*guest);
     guest_add_thread(&(*guest)->vcpu[0], &program_script, &p, "phases", CLASS_NORMAL, 0);
@@ -101,11 +104,12 @@ int main(int argc, char **argv)
     meter_close(&meter, h);
     wakes = meter.wake_to_run[0].count;
     same = h->decisions + wakes; /* each decision has one cause of: block, wake, end of a slice */
-    printf("sched-sim's job: %.1f M events/s while recording latencies (%.1f M events in %.2f s, %s; "
-           "of those that sched-sim counts %.1f M/s; %.2f M wakes, wake-to-run p99 %.0f us)\n",
-           (double)q.fired / took / 1e6, (double)q.fired / 1e6, took, ops->name,
-           (double)same / took / 1e6, (double)wakes / 1e6,
-           (double)histogram_quantile(&meter.wake_to_run[0], 0.99) / 1e3);
+    printf(
+        "sched-sim's job: %.1f M events/s while recording latencies (%.1f M events in %.2f s, %s; "
+        "of those that sched-sim counts %.1f M/s; %.2f M wakes, wake-to-run p99 %.0f us)\n",
+        (double)q.fired / took / 1e6, (double)q.fired / 1e6, took, ops->name,
+        (double)same / took / 1e6, (double)wakes / 1e6,
+        (double)histogram_quantile(&meter.wake_to_run[0], 0.99) / 1e3);
     host_free(h);
     meter_free(&meter);
     for (uint32_t i = 0; i < VMS; i++)

@@ -4,6 +4,7 @@
  * reference schedule exercises (several sockets and nodes, power savings, later versions, changes
  * at run time), and defaults. What is expected was worked out by hand from the rules.
  */
+#include "models/hypervisor/operate.h"
 #include "models/schedulers/credit.h"
 #include "validation/unit/sched_world.h"
 
@@ -102,6 +103,27 @@ static void change_tslice(void *params, void *ctx)
     p->tslice = to[0];
     p->ratelimit = to[1];
 }
+
+/* Hard and soft affinity at once are two migrations: the first finds a pCPU without regard to the
+ * second, and each ends with a wake. */
+START_TEST(affinities_are_set_one_after_the_other)
+{
+    struct world *w = world_new(XEN_4_17, 4, 1, 0, 0);
+    struct vcpu *v;
+    cpumask hard, soft;
+
+    world_pool(w, "credit", NULL, NULL, 137 * US, 1 * MS);
+    v = world_vcpu(w, world_domain(w, 256, 1), &program_hog, NULL);
+    hard = cpumask_andnot(&w->pool->cpus, &(cpumask){{1}});
+    soft = cpumask_of(3);
+    world_watch(w);
+    vcpu_set_affinity(v, &hard, &soft);
+    ck_assert_uint_eq(world_count(w, ",wake,"), 2);
+    world_expect(w, "1000000,wake,0,1,0,1,"); /* first to the next allowed one */
+    world_expect(w, "1000000,wake,0,1,0,3,");
+    world_free(w);
+}
+END_TEST
 
 START_TEST(credit_defaults)
 {
@@ -422,6 +444,50 @@ START_TEST(credit_looks_elsewhere_at_most_once_per_ms_since_4_18)
 }
 END_TEST
 
+static void slice_of_1s(void *params, void *ctx)
+{
+    (void)ctx;
+    ((struct credit_params *)params)->tslice = 1000 * MS;
+}
+
+/* 8 pCPUs, 10000 credits in a slice, two vCPUs of weight 65535: 80000 * 65535 does not fit into 32
+ * bits; (that modulo 2^32, 947832704, + 131069) / 131070 = 7232, where 10000 would be fair. */
+START_TEST(credit_accounts_in_32_bits)
+{
+    struct world *w = world_new(XEN_4_17, 8, 1, 0, 0);
+    const struct credit_vcpu *cv;
+    int32_t before;
+
+    world_pool(w, "credit", slice_of_1s, NULL, 137 * US, 1 * MS);
+    cv = credit_vcpu(world_pinned_hog(w, world_domain(w, 65535, 1), 0, 2 * MS));
+    world_pinned_hog(w, world_domain(w, 65535, 1), 1, 2 * MS);
+    world_run(w, 1000 * MS + 100 * US);
+    before = cv->credit;
+    world_run(w, 1000 * MS + 200 * US);
+    ck_assert_int_eq(cv->credit - before, 7232);
+    world_free(w);
+}
+END_TEST
+
+/* Out of range together: nothing of it counts. */
+START_TEST(credit_refuses_a_ratelimit_above_the_slice)
+{
+    struct world *w = world_new(XEN_4_17, 1, 1, 0, 0);
+    struct credit_params p;
+
+    world_pool(w, "credit", NULL, NULL, 137 * US, 1 * MS);
+    p = *(const struct credit_params *)w->pool->scheduler->params;
+    p.tslice = 5 * MS;
+    p.ratelimit = 6 * MS;
+    p.migration_delay = 7 * MS;
+    pool_set_params(w->pool, &p, sizeof p);
+    ck_assert_int_eq(credit_data(w->pool->scheduler)->tslice, 30 * MS);
+    ck_assert_int_eq(credit_data(w->pool->scheduler)->ratelimit, 1 * MS);
+    ck_assert_int_eq(credit_data(w->pool->scheduler)->migration_delay, 0);
+    world_free(w);
+}
+END_TEST
+
 Suite *suite_rules(void)
 {
     Suite *suite = suite_create("rules");
@@ -430,6 +496,7 @@ Suite *suite_rules(void)
     tcase_add_test(core, unblocking_what_is_not_blocked_does_nothing);
     tcase_add_test(core, a_pending_event_ends_a_block);
     tcase_add_test(core, soft_affinity_counts_only_as_a_restriction);
+    tcase_add_test(core, affinities_are_set_one_after_the_other);
     suite_add_tcase(suite, core);
     tcase_add_test(credit, credit_defaults);
     tcase_add_test(credit, credit_ratelimit_is_at_most_the_slice);
@@ -443,6 +510,8 @@ Suite *suite_rules(void)
     tcase_add_test(credit, credit_prefers_an_idle_core_or_saves_power);
     tcase_add_test(credit, credit_yield_lasts_while_queued_since_4_18);
     tcase_add_test(credit, credit_looks_elsewhere_at_most_once_per_ms_since_4_18);
+    tcase_add_test(credit, credit_accounts_in_32_bits);
+    tcase_add_test(credit, credit_refuses_a_ratelimit_above_the_slice);
     suite_add_tcase(suite, credit);
     return suite;
 }

@@ -98,6 +98,40 @@ START_TEST(pcpus_are_spread_evenly)
 }
 END_TEST
 
+/* The share is rounded down: 5 pCPUs, 4 at most in a queue, 2 queues at least: 2 for each, and the
+ * last one is left over. Cores are counted whole: where 3 pCPUs are allowed only one core of two
+ * threads has room, unless one queue for all is wanted. */
+START_TEST(what_is_left_over_gets_one_more_run_queue)
+{
+    struct world *w = host_of(5, 1, (struct wish){.runqueue = RUNQUEUE_SOCKET, .max_cpus = 4});
+
+    ck_assert_uint_eq(runq_of(w, 0)->cpus, 2);
+    ck_assert_uint_eq(runq_of(w, 3)->cpus, 2);
+    ck_assert_uint_eq(runq_of(w, 4)->cpus, 1);
+    ck_assert_uint_eq(runq_of(w, 4)->id, 2);
+    world_free(w);
+    w = host_of(6, 2, (struct wish){.runqueue = RUNQUEUE_SOCKET, .max_cpus = 4});
+    for (uint32_t cpu = 0; cpu < 6; cpu++)
+        ck_assert_uint_eq(runq_of(w, cpu)->id, cpu / 2);
+    world_free(w);
+}
+END_TEST
+
+/* It is the host's pCPUs that are counted, not those of the socket. */
+START_TEST(the_share_is_of_the_whole_host)
+{
+    struct wish wish = {.runqueue = RUNQUEUE_SOCKET, .max_cpus = 3};
+    struct world *w = world_new(XEN_4_17, 10, 1, 5, 0); /* 2 sockets of 5 */
+
+    world_pool(w, "credit2", grant, &wish, 137 * US, 1 * MS);
+    /* 10 pCPUs, 3 at most: 4 queues, 2 for each; 5 in a socket: 2 and 2 and 1 */
+    ck_assert_uint_eq(runq_of(w, 4)->cpus, 1);
+    ck_assert_uint_eq(runq_of(w, 9)->cpus, 1);
+    ck_assert_uint_eq(runq_of(w, 9)->id, 5);
+    world_free(w);
+}
+END_TEST
+
 START_TEST(arrangements)
 {
     static const uint32_t queues[] = {[RUNQUEUE_CPU] = 8,
@@ -575,6 +609,8 @@ Suite *suite_rules_credit2(void)
     tcase_add_test(tc, defaults);
     tcase_add_test(tc, siblings_share_a_run_queue);
     tcase_add_test(tc, pcpus_are_spread_evenly);
+    tcase_add_test(tc, what_is_left_over_gets_one_more_run_queue);
+    tcase_add_test(tc, the_share_is_of_the_whole_host);
     tcase_add_test(tc, arrangements);
     tcase_add_test(tc, fractions_of_credits_are_kept);
     tcase_add_test(tc, after_a_window_the_average_is_the_load);
