@@ -58,6 +58,7 @@ function column(r, name) {
                      group[variant[r], of_group[name], "cpu_share_low_percent"],
                      group[variant[r], of_group[name], "cpu_share_high_percent"])
     }
+    if (name in of_loop) return figure(loop[variant[r], of_loop[name]])
     return figure(value[r, plain[name]])
 }
 BEGIN {
@@ -65,8 +66,9 @@ BEGIN {
     for (i = 1; i <= n; i += 3) { of_range[t[i]] = t[i + 1]; stem[t[i]] = t[i + 2] }
     n = split("late late_percent independent independent_percent found smallest_lift mttf mttf_s mttr mttr_s replicas replicas rounds rounds", t, " ")
     for (i = 1; i <= n; i += 2) plain[t[i]] = t[i + 1]
+    of_loop["cost"] = "control_cost_per_s"; of_loop["falls"] = "falls_1/h"
     of_group["hogs"] = "xen1/hog"; of_group["sleepers"] = "xen1/sleeper"
-    n = split("unavailable|without a setpoint, %|late|one late, %|all_late|all late, %|independent|if independent, %|lift|lift|found|found from|second|P(2nd late) if one is|phi|phi|sampled|by sampling, %|mttf|MTTF, s|mttr|MTTR, s|replicas|replicas|rounds|rounds|hogs|hogs, % of a CPU|sleepers|sleepers, % of a CPU", t, "|")
+    n = split("unavailable|without a setpoint, %|late|one late, %|all_late|all late, %|independent|if independent, %|lift|lift|found|found from|second|P(2nd late) if one is|phi|phi|sampled|by sampling, %|mttf|MTTF, s|mttr|MTTR, s|replicas|replicas|rounds|rounds|cost|cost of the plant|falls|falls per hour|hogs|hogs, % of a CPU|sleepers|sleepers, % of a CPU", t, "|")
     for (i = 1; i <= n; i += 2) title[t[i]] = t[i + 1]
     while ((getline line < control) > 0) {
         k = split_csv(line, f)
@@ -74,6 +76,11 @@ BEGIN {
         rows++
         variant[rows] = f[1]
         for (i = 2; i <= k; i++) value[rows, head[i]] = f[i]
+    }
+    while ((getline line < loops) > 0) {
+        k = split_csv(line, f)
+        if (!loop_heads) { loop_heads = k; for (i = 1; i <= k; i++) lhead[i] = f[i]; continue }
+        for (i = 3; i <= k; i++) loop[f[1], lhead[i]] = f[i]
     }
     while ((getline line < groups) > 0) {
         k = split_csv(line, f)
@@ -157,7 +164,7 @@ function total(p, what) {
     close(out)
 }
 '
-awk -v control="$dir/control.csv" -v groups="$dir/groups.csv" -v work="$work" -v real=0.000114 -v where="$where" "$program" "$page" || exit 1
+awk -v control="$dir/control.csv" -v groups="$dir/groups.csv" -v loops="$dir/loops.csv" -v work="$work" -v real=0.000114 -v where="$where" "$program" "$page" || exit 1
 
 # The tables as they stand in the page.
 awk -v work="$work" '

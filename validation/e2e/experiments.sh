@@ -45,6 +45,7 @@ page replicas-correlation scheduler=credit2 "neighbours=2 hogs" | sed 's/^\(ok\|
 page replicas-causes "cause=the same, one after the other" | sed 's/^\(ok\|FAIL\) /&experiments: /'
 page replicas-schedulers "setting=Credit2" | sed 's/^\(ok\|FAIL\) /&experiments: /'
 page replicas-mixed "placement=2 physical, hosts fail" | sed 's/^\(ok\|FAIL\) /&experiments: /'
+page replicas-modes "mode=2, active" | sed 's/^\(ok\|FAIL\) /&experiments: /'
 page replicas-deadline "where=Credit2, one pCPU, 2 hogs" | sed 's/^\(ok\|FAIL\) /&experiments: /'
 
 # A table that is not what the program computes is found.

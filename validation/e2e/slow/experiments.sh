@@ -7,7 +7,7 @@
 set -u
 export LC_ALL=C HVSIM_DATA=$PWD/experiments
 
-for name in where correlation causes schedulers mixed deadline; do
+for name in where correlation causes schedulers mixed deadline modes; do
     if "$HVSIM" compare "experiments/library/replicas-$name.sweep.json" -q --out "$TMP/$name" >"$TMP/out" 2>&1; then
         docs/experiments/tables.sh "replicas-$name" "$TMP/$name" | sed 's/^\(ok\|FAIL\) /&experiments: all of /'
     else
