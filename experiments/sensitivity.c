@@ -240,6 +240,7 @@ static int plan(struct sensitivity *s, struct errors *e)
     size_t each = 1 + count_values(s);
     uint64_t left = s->budget > s->spent ? s->budget - s->spent : 0;
     uint64_t n = SENSITIVITY_SCREEN + left / each;
+    uint64_t least = s->spent + (uint64_t)each * (SENSITIVITY_LEAST - SENSITIVITY_SCREEN);
 
     s->n = n < s->replications ? (uint32_t)n : s->replications;
     if (s->n >= SENSITIVITY_LEAST)
@@ -247,12 +248,11 @@ static int plan(struct sensitivity *s, struct errors *e)
     if (s->replications < SENSITIVITY_LEAST)
         return error_add(e, EXIT_INPUT, "%s: at least %d replications are needed", s->path,
                          SENSITIVITY_LEAST);
-    return error_add(
-        e, EXIT_INPUT,
-        "--budget %llu is too small: %llu replications are spent on finding what "
-        "changes anything, and %d of each of the %zu values left take %llu in all",
-        (unsigned long long)s->budget, (unsigned long long)s->spent, SENSITIVITY_LEAST, each - 1,
-        (unsigned long long)(s->spent + each * (SENSITIVITY_LEAST - SENSITIVITY_SCREEN)));
+    return error_add(e, EXIT_INPUT,
+                     "--budget %llu is too small: %llu replications are spent on finding what "
+                     "changes anything, and %d of each of the %zu values left take %llu in all",
+                     (unsigned long long)s->budget, (unsigned long long)s->spent, SENSITIVITY_LEAST,
+                     each - 1, (unsigned long long)least);
 }
 
 /* Enough for the first replications, to find out what matters? */

@@ -211,10 +211,12 @@ sim_time stack_cost(void *stack, const struct packet *first, uint32_t count)
     sim_time cost = 0;
 
     for (const struct packet *p = first; count--; before = p, p = p->next) {
+        if (address_port(p->a) == PORT_ECHO) { /* no thread to wake: answered here */
+            cost += c->rx_packet + c->send;
+            continue;
+        }
         cost += c->gro && merges(p, before) ? c->rx_merged : c->rx_packet + c->wakeup;
-        if (address_port(p->a) == PORT_ECHO)
-            cost += c->send;
-        else if (p->kind == PACKET_DATA)
+        if (p->kind == PACKET_DATA)
             cost += c->ack;
     }
     return cost;
