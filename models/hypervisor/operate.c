@@ -55,7 +55,7 @@ static void put_in(struct domain *d, struct cpupool *pool)
     for (uint32_t i = 0; i < d->vcpu_count; i++) {
         struct vcpu *v = d->vcpu[i];
 
-        cpu = cpumask_cycle(cpu, &pool->cpus);
+        cpu = cpumask_cycle(cpu, &pool->cpus); /* wherever the one before was put */
         free(v->sched);
         v->sched = xcalloc(1, s->ops->vcpu_size);
         v->processor = v->timer_pcpu = cpu;
@@ -65,7 +65,6 @@ static void put_in(struct domain *d, struct cpupool *pool)
             s->ops->vcpu_create(s, v);
         if (s->ops->insert)
             s->ops->insert(s, v);
-        cpu = v->processor;
     }
 }
 

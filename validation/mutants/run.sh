@@ -4,7 +4,7 @@
 # Would the tests notice if a rule were wrong? Applies the mutants of mutants.txt one at a time to a
 # copy of the sources, builds what changed, and runs the fast checks until one fails:
 #
-#   rules        validation/unit/test_rules*.c: rules in small, without a reference
+#   rules        validation/unit/test_rules*.c, test_operate.c: rules in small, without a reference
 #   schedules    the reference schedules of Xen 4.17
 #   invariants   validation/unit/test_invariants.c: random scenarios
 #   terriertail  the reference schedules of TerrierTail and Xen 4.7.1
@@ -38,7 +38,7 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/mutants.XXXXXX") || exit 2
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 flags=(-std=c17 -O1 -w -ffp-contract=off -I. "-D_GNU_SOURCE=")
-suites='SUITE(rules) SUITE(rules_credit2) SUITE(rules_small) SUITE(invariants)'
+suites='SUITE(rules) SUITE(rules_credit2) SUITE(rules_small) SUITE(operate) SUITE(invariants)'
 
 # ---- The list: one file per mutant, rule.N file.N old.N new.N equal.N ----------------------------
 
@@ -70,7 +70,8 @@ traces='experiments/schedule_case.c experiments/schedule_dialect.c experiments/v
         experiments/validate_trace.c experiments/traces/csv.c experiments/traces/xentrace_events.c
         experiments/traces/xentrace_input.c experiments/traces/xentrace_read.c
         experiments/traces/xentrace_write.c validation/mutants/validate.c'
-tests='validation/unit/main.c validation/unit/test_rules*.c validation/unit/test_invariants.c'
+tests='validation/unit/main.c validation/unit/test_rules*.c validation/unit/test_operate.c
+       validation/unit/test_invariants.c'
 
 object() { echo "../obj/${1//\//_}.o"; }
 
@@ -115,7 +116,7 @@ apply() { # NUMBER FILE: the mutated text on stdout
 }
 
 checks=( # name, program, its arguments
-    "rules checks rules rules_credit2 rules_small"
+    "rules checks rules rules_credit2 rules_small operate"
     "schedules validate $xen/schedules"
     "invariants checks invariants"
     "terriertail validate $xen/terriertail-schedules"

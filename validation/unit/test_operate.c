@@ -103,6 +103,58 @@ START_TEST(moves)
 }
 END_TEST
 
+static struct cpupool *pool_of(struct bench *b, uint32_t first, uint32_t last)
+{
+    const struct sched_ops *ops = scheduler_by_name("credit");
+    struct credit_params params;
+    struct cpupool *pool;
+
+    params_defaults(ops->params, &params);
+    pool = host_add_pool(b->h, "credit", ops, &params, sizeof params);
+    for (uint32_t c = first; c <= last; c++)
+        pool_add_pcpu(pool, &b->h->pcpu[c]);
+    return pool;
+}
+
+static void add_hog(struct bench *b, uint32_t i, struct cpupool *pool, uint32_t vcpus)
+{
+    b->guest[i] = guest_new(domain_create(pool, i + 1, "d", 0, 0), vcpus);
+    for (uint32_t k = 0; k < vcpus; k++) {
+        guest_add_vcpu(b->guest[i]);
+        guest_add_thread(&b->guest[i]->vcpu[k], &program_hog, NULL, "t", CLASS_NORMAL, 0);
+    }
+}
+
+/* Its vCPUs are dealt out to the new pool's pCPUs in turn, each from the next on, wherever the
+ * scheduler put the one before: the first finds pCPU 1 busy and goes to 2, from where the second
+ * begins as well; nobody is there yet. (When a domain is created each follows the one before.) */
+START_TEST(moves_deal_out_pcpus)
+{
+    struct bench b = {.pool = {NULL}};
+    cpumask one = cpumask_of(1);
+
+    queue_init(&b.q);
+    b.h = host_new(&b.q, "test", 4, 1, 0, 0);
+    b.pool[0] = pool_of(&b, 0, 0);
+    b.pool[1] = pool_of(&b, 1, 3);
+    for (uint32_t i = 0; i < 2; i++) { /* one of them waits */
+        add_hog(&b, i, b.pool[1], 1);
+        vcpu_set_affinity(b.h->vcpu[i], &one, NULL);
+        vcpu_start(b.h->vcpu[i]);
+    }
+    run_to(&b, 50 * NS_PER_MS);
+    add_hog(&b, 2, b.pool[0], 2);
+    domain_move(b.h->domain[2], b.pool[1]);
+    run_to(&b, 50 * NS_PER_MS + 1);
+    ck_assert_uint_eq(b.h->vcpu[2]->processor, 2);
+    ck_assert_uint_eq(b.h->vcpu[3]->processor, 2);
+    host_free(b.h);
+    for (uint32_t i = 0; i < 3; i++)
+        guest_free(b.guest[i]);
+    queue_free(&b.q);
+}
+END_TEST
+
 START_TEST(destroys)
 {
     struct bench b;
@@ -226,6 +278,7 @@ Suite *suite_operate(void)
     TCase *t = tcase_create("operate");
 
     tcase_add_loop_test(t, moves, 0, NAMES * NAMES);
+    tcase_add_test(t, moves_deal_out_pcpus);
     tcase_add_loop_test(t, destroys, 0, NAMES);
     tcase_add_loop_test(t, creates, 0, NAMES);
     tcase_add_test(t, destroyed_weight);
