@@ -518,7 +518,7 @@ char **capture_list(const char *dir, struct errors *e)
 
 void capture_free_list(char **list)
 {
-    for (char **at = list; *at; at++)
+    for (char **at = list; list && *at; at++)
         free(*at);
     free(list);
 }

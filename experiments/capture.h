@@ -120,6 +120,6 @@ bool capture_has(const struct capture *c, unsigned programs);
 /* The .json files of captures (with a trace or a log beside them) in a directory and all below it,
  * in the order of their names; NULL-terminated, freed by capture_free_list. NULL with an error. */
 char **capture_list(const char *dir, struct errors *e);
-void capture_free_list(char **list);
+void capture_free_list(char **list); /* or NULL */
 
 #endif

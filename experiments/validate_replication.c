@@ -217,6 +217,13 @@ enum exit_code validate_replication(const char *dir, bool quiet, FILE *out, stru
     struct checks checks = CHECKS_NONE;
     enum exit_code code;
 
+    if (dir) { /* before anything takes its time */
+        char **list = capture_list(dir, e);
+
+        if (!list)
+            return errors_exit_code(e);
+        capture_free_list(list);
+    }
     replication_check_theory(0, &checks, e);
     replication_check_study(0, &checks, e);
     if (dir)
