@@ -241,7 +241,8 @@ static const struct param rows[] = {
      .meaning = "Mechanism 1: only red vCPUs are boosted when they wake.",
      .source = "the authors' sched_credit.c", .status = STATUS_EXACT},
     {PARAM("boost_dom0", BOOLEAN, struct terriertail_params, boost_dom0), .def = "false",
-     .meaning = "The filter lets dom0 pass: it is boosted as under Credit. (The code does not.)",
+     .meaning =
+         "The filter lets dom0 pass: it is boosted as under Credit, which the code does not do.",
      .source = "the authors' sched_credit.c", .status = STATUS_EXACT},
     {PARAM("micro_slices", BOOLEAN, struct terriertail_params, micro_slices), .def = "true",
      .meaning = "Mechanism 2: the two phases of micro-slices.",
