@@ -116,7 +116,7 @@ check "sweep run killed gives the same bytes" same_tables "$TMP/whole" "$TMP/kil
 # until the next call. (LeakSanitizer's helper would pass for a worker, and must not be killed.)
 kill_workers() { # DIR SIGNAL
     local pid worker
-    ASAN_OPTIONS=detect_leaks=0 sweep_behind "$TMP/a.json" --out "$1" --jobs 2 >/dev/null 2>&1 &
+    ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 sweep_behind "$TMP/a.json" --out "$1" --jobs 2 >/dev/null 2>&1 &
     pid=$!
     while kill -0 "$pid" 2>/dev/null; do
         pause 100
