@@ -51,7 +51,8 @@ static const struct command_option rows[] = {
      .letter = 'j',
      .value = "N"},
     {.param = {PARAM("out", STRING, struct sensitivity_command, out),
-               .meaning = "Write sensitivity.json and sensitivity.csv into this directory."},
+               .meaning =
+                   "Write sensitivity.json, sensitivity.csv and a picture into this directory."},
      .letter = 'o',
      .value = "DIR"},
     {.param = {PARAM("json", BOOLEAN, struct sensitivity_command, json),

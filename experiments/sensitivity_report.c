@@ -259,6 +259,79 @@ static void write_csv(const void *ctx, FILE *out)
         }
 }
 
+/* ---- picture: the largest changes as bars to both sides ----------------------------------------
+ */
+
+enum { BARS = 20 };
+
+static size_t bars(const struct sensitivity *s)
+{
+    return s->compared < BARS ? s->compared : BARS;
+}
+
+/* A line for each value: place from the top, change in %, its interval (or the change itself). */
+static void write_data(const void *ctx, FILE *out)
+{
+    const struct sensitivity *s = ctx;
+    char text[3][NUMBER_TEXT];
+
+    fputs("# place change_percent low high value\n", out);
+    for (size_t k = 0; k < bars(s); k++)
+        for (size_t i = 0; i < s->factor[k].other.count; i++) {
+            struct influence x = sensitivity_effect(s, &s->factor[k], i);
+            bool given = interval_given(&x.ratio);
+            double change = (x.ratio.estimate - 1) * 100;
+
+            if (isnan(change))
+                continue;
+            fprintf(out, "%zu %s %s %s \"%s\"\n", bars(s) - k, number_format(change, text[0]),
+                    number_format(given ? (x.ratio.low - 1) * 100 : change, text[1]),
+                    number_format(given ? (x.ratio.high - 1) * 100 : change, text[2]),
+                    list_text(&s->factor[k].other, i));
+        }
+}
+
+static void write_script(const void *ctx, FILE *out)
+{
+    const struct sensitivity *s = ctx;
+
+    fputs(
+        "# gnuplot sensitivity.gp draws sensitivity.svg and sensitivity.png from sensitivity.dat\n"
+        "set encoding utf8\n"
+        "set style fill solid 0.6 noborder\n"
+        "set grid x\n"
+        "unset key\n"
+        "set xlabel 'change of ",
+        out);
+    fputs(s->metric, out);
+    fputs(" (%)' noenhanced\nset ytics noenhanced (", out);
+    for (size_t k = 0; k < bars(s); k++) {
+        char *name = name_of(s, &s->factor[k]);
+
+        fputs(k ? ", \\\n    " : "", out);
+        gnuplot_quote(name, out);
+        fprintf(out, " %zu", bars(s) - k);
+        free(name);
+    }
+    fprintf(out, ")\nset yrange [0.3:%zu.7]\nset title ", bars(s));
+    gnuplot_quote(*s->title ? s->title : s->path, out);
+    fputs(" noenhanced\n", out);
+    for (int picture = 0; picture < 2; picture++) {
+        gnuplot_terminal(picture, "sensitivity", out);
+        fputs(
+            "plot 'sensitivity.dat' using (0):1:(0):2:($1-0.3):($1+0.3) with boxxyerror linecolor "
+            "rgb '#1f77b4', \\\n"
+            "     '' using 2:1:3:4 with xerrorbars pointtype 0 linecolor rgb '#444444', \\\n"
+            "     '' using ($2 < 0 ? $3 : 1/0):1:5 with labels right noenhanced offset -0.7,0 font "
+            "',8', "
+            "\\\n"
+            "     '' using ($2 < 0 ? 1/0 : $4):1:5 with labels left noenhanced offset 0.7,0 font "
+            "',8'\n"
+            "unset output\n",
+            out);
+    }
+}
+
 int sensitivity_write(const struct sensitivity *s, const char *dir, struct errors *e)
 {
     size_t before = e->count;
@@ -266,6 +339,8 @@ int sensitivity_write(const struct sensitivity *s, const char *dir, struct error
     if (output_directory(dir, e))
         return -1;
     results_file(dir, "sensitivity.csv", write_csv, s, e);
+    if (s->compared)
+        gnuplot_picture(dir, "sensitivity", write_data, write_script, s, s->quiet, e);
     results_file(dir, "sensitivity.json", write_json, s, e);
     return e->count > before ? -1 : 0;
 }

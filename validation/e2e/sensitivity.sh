@@ -37,6 +37,14 @@ if [ "$(value /clients/-/load/demand 120us not_by_chance)" = yes ]; then ok "wha
 if sed -n '/changed nothing/,$p' "$TMP/out.txt" | grep -q '/hosts/-/block/disk/read'; then ok "what nobody uses changes nothing"; else fail "what nobody uses changes nothing" "no /hosts/-/block/disk/read"; fi
 if grep -q '^/clients/-/load/demand  *60us  *30us ' "$TMP/out.txt"; then ok table; else fail table "$(sed -n 5,7p "$TMP/out.txt")"; fi
 
+if ! command -v gnuplot >/dev/null; then
+    echo "skip sensitivity: picture: no gnuplot"
+elif [ -s "$TMP/out/sensitivity.svg" ] && grep -q 'load/demand' "$TMP/out/sensitivity.svg"; then
+    ok picture
+else
+    fail picture "no sensitivity.svg that names the parameters"
+fi
+
 # A value's figure is that of a run with it.
 n=$(value /clients/-/load/demand 120us replications)
 "$HVSIM" run "$TMP/idle.json" --quiet --replications "$n" --set /clients/0/load/demand=120us --json >"$TMP/run.json" 2>/dev/null
