@@ -218,6 +218,25 @@ static void print_service(const struct roster_loop *l, const struct loop_rounds 
         fprintf(out, "  available in all rounds: at least %.2f nines\n", s->nines_low);
 }
 
+/* Correlation of lateness at the horizon with that of so many rounds later. */
+static void print_lags(const struct loop_rounds *r, double horizon, FILE *out)
+{
+    double own[LOOP_LAGS], other[LOOP_LAGS];
+
+    loop_lags(r, horizon, own, other);
+    if (isnan(own[0]))
+        return; /* never late, or always */
+    fprintf(out, "  correlation with lateness 1 to %d rounds later: its own", LOOP_LAGS);
+    for (int i = 0; i < LOOP_LAGS; i++)
+        fprintf(out, " %.2f", own[i]);
+    if (r->replicas > 1 && !isnan(other[0])) {
+        fputs("; another's", out);
+        for (int i = 0; i < LOOP_LAGS; i++)
+            fprintf(out, " %.2f", other[i]);
+    }
+    fputc('\n', out);
+}
+
 static void print_loop(const struct variant *v, size_t loop, FILE *out)
 {
     const struct roster_loop *l = &v->roster->loop[loop];
@@ -268,6 +287,7 @@ static void print_loop(const struct variant *v, size_t loop, FILE *out)
     }
     grid_print(&g, out);
     grid_free(&g);
+    print_lags(&r, ms(l->spec->control.horizon), out);
     free(deadline);
     loop_rounds_free(&r);
 }
