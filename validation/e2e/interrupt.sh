@@ -40,7 +40,7 @@ if grep -q '"partial": true' out/results.json; then ok marked; else fail marked 
 done=$(sed -n 's/^  "replications": \([0-9]*\),/\1/p' out/results.json)
 if [ "${done:-0}" -gt 0 ] && [ "$done" -lt 100000 ]; then ok some; else fail some "${done:-none} replications"; fi
 # Every replication that counts has all its rows: as many of the host's as any other.
-each=$(grep ',host,' out/replications.csv | cut -d, -f2 | sort | uniq -c | awk '{ print $1 }' | sort -u)
+each=$(grep ',host,' out/replications.csv | cut -d, -f1 | sort | uniq -c | awk '{ print $1 }' | sort -u)
 counted=$(grep -c ',host,' out/replications.csv)
 if [ "$(echo "$each" | wc -w)" = 1 ] && [ "$counted" -eq $((done * each)) ]; then
     ok rows
