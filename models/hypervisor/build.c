@@ -123,6 +123,10 @@ void host_free(struct host *h)
     }
     queue_cancel(h->queue, &h->settle);
     queue_cancel(h->queue, &h->turns.end);
+    if (h->queue->owner == h) { /* its observers go with it; the machine goes on */
+        h->queue->owner = NULL;
+        h->queue->after = NULL;
+    }
     free(h->pcpu);
     free(h->fault);
     free(h);

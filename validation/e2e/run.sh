@@ -151,3 +151,14 @@ holds created_runs_where_it_may \
     "$(awk -F, '$2 == "switch_in" && $4 == 2 { print $3 }' create.csv | sort -u)" = 1
 holds nothing_before_creation \
     "$(awk -F, '($4 == 1 || $4 == 2) && $1 < 2000000000' create.csv | wc -l)" -eq 0
+
+# After a reboot of the host who was created is there again, who was not yet is not.
+sed 's/"duration": "4s"/"duration": "6s", "platform": "one-host.platform.xml"/
+     s/"to": "late"/"on": "client", &/; s/"at": "4s"/"at": "6s"/; s/"at": "3s"/"at": "5s"/
+     s/"actions": \[/&{ "at": "3500ms", "do": { "action": "host-outage", "duration": "500ms" }, "target": "xen" },/' \
+    create.json >outage.json
+"$HVSIM" run --quiet --out outage --trace outage.csv outage.json >outage.txt 2>&1
+holds outage_of_created $? -eq 0
+# brief: from 2 to 3.5 and from 4 to 6 of 6 s, less up to 0.1 s at each start
+near created_comes_back "$(column outage/groups.csv xen/brief cpu_share_percent)" 54 58.4
+near created_later "$(column outage/clients.csv client throughput_per_s)" 20 50
