@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct validate_options {
-    char *calibration;
+    char *calibration, *scenarios;
     int64_t simulations;
     int jobs;
     bool quiet, json;
@@ -38,6 +38,7 @@ static enum exit_code replication(const char *dir, const struct validate_options
 static enum exit_code testbed(const char *dir, const struct validate_options *o, struct errors *e)
 {
     const struct testbed_validation t = {.calibration = o->calibration,
+                                         .scenarios = o->scenarios,
                                          .simulations = (int)o->simulations,
                                          .jobs = (unsigned)o->jobs,
                                          .quiet = o->quiet};
@@ -135,6 +136,10 @@ static const struct command_option rows[] = {
                .meaning = "testbed, xentrace: what is not known has the values of this file, made "
                           "by `hvsim calibrate`."},
      .value = "FILE.json"},
+    {.param = {PARAM("scenarios", STRING, struct validate_options, scenarios),
+               .meaning = "testbed: write each experiment as a scenario into this directory, for "
+                          "`hvsim run`, and simulate nothing."},
+     .value = "DIR"},
     {.param = {PARAM("simulations", INTEGER, struct validate_options, simulations), .def = "39",
                .min = "1", .max = "100000",
                .meaning = "testbed: simulations of each experiment; a central 95 % needs 39."},

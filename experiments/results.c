@@ -107,7 +107,8 @@ void results_put_variant(const struct study *s, const struct variant *v, struct 
     json_put_quantity(w, "confidence", QUANTITY_PERCENT, v->scenario->confidence);
     put_digest(v->scenario, w);
     config_write(&scenario_format, v->scenario, w, "scenario");
-    params_write_status(scenario_format.table, v->scenario, w, "rests_on");
+    params_write_status(scenario_format.table, v->scenario, &v->scenario->calibrated, w,
+                        "rests_on");
     json_begin(w, "subjects", '[');
     for (size_t i = 0; i < v->layout->subjects; i++)
         put_subject(v, i, w);

@@ -94,6 +94,8 @@ static const struct param action_element = {PARAM_ELEMENT(OBJECT, struct action_
 static const struct param outage_element = {PARAM_ELEMENT(OBJECT, struct outage_spec),
                                             .table = &outage_table};
 
+static const struct param pointer_element = {PARAM_ELEMENT(STRING, char *)};
+
 /* In the order of enum fleet_network. */
 static const char *const networks[] = {"wires", "simgrid", NULL};
 
@@ -144,6 +146,9 @@ static const struct param scenario_rows[] = {
      .meaning = "What is done to them during the run."},
     {PARAM("outages", LIST, struct scenario, outages), .def = "[]", .of = &outage_element,
      .meaning = "Hosts that fail at random."},
+    {PARAM("calibrated", LIST, struct scenario, calibrated), .def = "[]", .of = &pointer_element,
+     .meaning = "JSON pointers (\"-\" for each element of a list) of values that a calibration "
+                "gave: results list them, and what is below, as calibrated."},
 };
 
 static void release(void *target)

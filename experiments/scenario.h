@@ -109,11 +109,12 @@ struct scenario {
     char *platform; /* as written */
     int network;    /* enum fleet_network */
     bool exact;
-    struct param_list hosts;   /* struct host_spec */
-    struct param_list clients; /* struct client_spec */
-    struct param_list loops;   /* struct loop_spec */
-    struct param_list actions; /* struct action_spec */
-    struct param_list outages; /* struct outage_spec */
+    struct param_list hosts;      /* struct host_spec */
+    struct param_list clients;    /* struct client_spec */
+    struct param_list loops;      /* struct loop_spec */
+    struct param_list actions;    /* struct action_spec */
+    struct param_list outages;    /* struct outage_spec */
+    struct param_list calibrated; /* char *: pointers into the scenario */
 
     /* Found while reading. */
     char *platform_file; /* a path that can be opened */

@@ -546,6 +546,18 @@ int scenario_check_pcpus(const struct scenario *s, const struct json *doc, struc
     return e->count > before ? -1 : 0;
 }
 
+/* Is there such a value? */
+static void check_calibrated(const struct check *c)
+{
+    for (size_t i = 0; i < c->s->calibrated.count; i++) {
+        size_t before = c->e->count;
+
+        params_find(scenario_format.table, json_root(c->doc), ((char **)c->s->calibrated.item)[i],
+                    c->e);
+        error_context(c->e, before, "/calibrated/%zu", i);
+    }
+}
+
 int scenario_check(const struct scenario *s, const struct json *doc, struct errors *e)
 {
     struct check c = {.s = s, .doc = doc, .e = e};
@@ -567,6 +579,7 @@ int scenario_check(const struct scenario *s, const struct json *doc, struct erro
     for (size_t i = 0; i < s->actions.count; i++)
         check_action(&c, scenario_action(s, i), i);
     scenario_check_loops(s, r, doc, e);
+    check_calibrated(&c);
     roster_free(r);
     return e->count > before ? -1 : 0;
 }

@@ -263,6 +263,28 @@ static void put_job(const struct text *t)
     fputs("]}], \"clients\": [", t->out);
 }
 
+/* Where unknowns stand in the scenario. */
+static void put_calibrated(const struct text *t)
+{
+    const struct testbed_run *run = t->run;
+    bool busy = run->set == TESTBED_24VM || (run->set == TESTBED_JOB && run->servers) ||
+                (run->set == TESTBED_12VM && (run->servers < VMS_12 || t->x[OPEN_OWN_12] > 0));
+
+    fputs(", \"calibrated\": [\"/hosts/-/pcpus\", \"/hosts/-/network/netback\", "
+          "\"/hosts/-/dom0/vcpus\", \"/hosts/-/domains/-/vcpus\", "
+          "\"/hosts/-/domains/-/costs/idle_enter\"",
+          t->out);
+    if (busy)
+        fputs(", \"/hosts/-/domains/-/programs/-/run/busy\", "
+              "\"/hosts/-/domains/-/programs/-/run/feedback\"",
+              t->out);
+    if (run->set != TESTBED_JOB)
+        fputs(", \"/hosts/-/domains/-/programs/-/run/sleep\", \"/clients/-/load/demand\", "
+              "\"/clients/-/load/receive\"",
+              t->out);
+    fputs("]", t->out);
+}
+
 char *testbed_scenario(const double *x, const struct testbed_run *run)
 {
     static const char *const title[] = {[TESTBED_12VM] = "12 VMs",
@@ -276,7 +298,10 @@ char *testbed_scenario(const double *x, const struct testbed_run *run)
         put_job(&t);
     else
         put_servers(&t);
-    fputs("]}", t.out);
+    fputs("]", t.out);
+    if (run->calibrated)
+        put_calibrated(&t);
+    fputs("}\n", t.out);
     fclose(t.out);
     return t.data;
 }

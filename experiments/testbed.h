@@ -53,6 +53,7 @@ struct testbed_run {
     bool mixed;            /* servers keep their lookbusy */
     const char *scheduler; /* "credit" or "terriertail" */
     int replications, seconds;
+    bool calibrated; /* results shall say so of what is open */
 };
 
 /* The scenario's text; x is by testbed_index. IDLE: one server, nobody else. Caller frees. */

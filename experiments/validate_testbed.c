@@ -6,6 +6,7 @@
 #include "experiments/testbed_data.h"
 #include "sim/checks.h"
 #include "sim/interval.h"
+#include "sim/output.h"
 #include "sim/sample.h"
 
 #include <math.h>
@@ -147,7 +148,9 @@ static enum exit_code report(const struct testbed_data *d, bool quiet, FILE *out
     return a.inside == a.rows ? EXIT_OK : EXIT_SHORT;
 }
 
-static int read_values(const char *given, double x[OPEN_COUNT], FILE *out, struct errors *e)
+/* *calibrated: are there values of a calibration? */
+static int read_values(const char *given, double x[OPEN_COUNT], bool *calibrated, FILE *out,
+                       struct errors *e)
 {
     char *own = given ? NULL : data_file("library", library_file);
     const char *path = given ? given : own;
@@ -164,8 +167,40 @@ static int read_values(const char *given, double x[OPEN_COUNT], FILE *out, struc
         fprintf(out, "what is not published is calibrated: %s\n", path);
     else if (!status)
         fputs("what is not published is assumed: no calibration\n", out);
+    *calibrated = f != NULL;
     calibration_file_release(f);
     free(own);
+    return status;
+}
+
+/* "12vm-rpc-1-credit.json" */
+static char *scenario_name(const struct testbed_run *r)
+{
+    static const char *const set[] = {[TESTBED_12VM] = "12vm", [TESTBED_24VM] = "24vm"};
+
+    if (r->set == TESTBED_JOB)
+        return xasprintf("job-%d-%s.json", r->servers, r->scheduler);
+    return xasprintf("%s-%s%s-%d-%s.json", set[r->set],
+                     r->service == TESTBED_RPC ? "rpc" : "memcached", r->mixed ? "-mixed" : "",
+                     r->servers, r->scheduler);
+}
+
+static int write_scenarios(const struct testbed_data *d, const double *x, const char *dir,
+                           FILE *out, struct errors *e)
+{
+    int status = output_directory(dir, e);
+
+    for (size_t i = 0; i < d->cells && !status; i++) {
+        char *text = testbed_scenario(x, &d->cell[i].run), *name = scenario_name(&d->cell[i].run);
+        char *path = output_path(dir, name);
+
+        status = output_write(path, text, strlen(text), e);
+        free(path);
+        free(name);
+        free(text);
+    }
+    if (!status)
+        fprintf(out, "%zu scenarios are in %s\n", d->cells, dir);
     return status;
 }
 
@@ -175,11 +210,8 @@ static int simulate(struct testbed_data *d, const double *x, const struct testbe
     struct testbed_cell **cell = xcalloc(d->cells + 1, sizeof *cell);
     int status;
 
-    for (size_t i = 0; i < d->cells; i++) {
+    for (size_t i = 0; i < d->cells; i++)
         cell[i] = &d->cell[i];
-        cell[i]->run.replications = o->simulations ? o->simulations : SIMULATIONS;
-        cell[i]->run.seconds = SECONDS;
-    }
     status = testbed_simulate(cell, d->cells, x, o->jobs, o->quiet, e);
     if (!status)
         testbed_ratios(d);
@@ -193,9 +225,17 @@ enum exit_code validate_testbed(const char *dir, const struct testbed_validation
     double x[OPEN_COUNT];
     struct testbed_data d;
     enum exit_code code = EXIT_INPUT;
+    bool calibrated, ready = !testbed_read(dir, false, &d, e) &&
+                             !read_values(o->calibration, x, &calibrated, out, e);
 
-    if (!testbed_read(dir, false, &d, e) && !read_values(o->calibration, x, out, e) &&
-        !simulate(&d, x, o, e))
+    for (size_t i = 0; i < d.cells && ready; i++) {
+        d.cell[i].run.replications = o->simulations ? o->simulations : SIMULATIONS;
+        d.cell[i].run.seconds = SECONDS;
+        d.cell[i].run.calibrated = calibrated;
+    }
+    if (ready && o->scenarios)
+        code = write_scenarios(&d, x, o->scenarios, out, e) ? EXIT_INPUT : EXIT_OK;
+    else if (ready && !simulate(&d, x, o, e))
         code = report(&d, o->quiet, out);
     testbed_free(&d);
     return e->count ? errors_exit_code(e) : code;

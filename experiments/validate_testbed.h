@@ -19,6 +19,7 @@ struct testbed_validation {
     const char *calibration; /* file; NULL: the library's, or none if there is none */
     int simulations;         /* of each experiment; 0: 39, the fewest with a central 95 % */
     unsigned jobs;           /* 0: one for each CPU */
+    const char *scenarios;   /* a directory: write each experiment as a scenario, and that is all */
     bool quiet;
 };
 

@@ -183,8 +183,10 @@ void params_write(const struct param_table *t, const void *target, struct json_w
                   const char *key);
 
 /* What the values rest on: an array of {parameter, value, status, source, count}, one for each
- * parameter and status; elements of lists are counted together ("/domains/-/weight"). */
-void params_write_status(const struct param_table *t, const void *target, struct json_writer *w,
+ * parameter and status; elements of lists are counted together ("/domains/-/weight"). Given values
+ * are "calibrated" where `calibrated` (char *, may be NULL) has their pointer or one above it. */
+void params_write_status(const struct param_table *t, const void *target,
+                         const struct param_list *calibrated, struct json_writer *w,
                          const char *key);
 
 /* JSON Schema 2020-12 of the object, as one (sub)schema. */

@@ -104,6 +104,7 @@ void params_write(const struct param_table *t, const void *target, struct json_w
 struct instances {
     const void **of;
     size_t count;
+    const struct param_list *calibrated; /* char *: pointers; NULL: none */
 };
 
 static void instances_add(struct instances *all, const void *one)
@@ -161,16 +162,32 @@ static void put_range(struct json_writer *w, const struct param *p)
     param_alternatives_free(&other);
 }
 
-static void put_status(struct json_writer *w, const char *pointer, const struct param *p,
-                       const char *value, bool is_default, size_t count)
+/* Is it listed, or something above it? */
+static bool is_calibrated(const struct param_list *l, const char *pointer)
 {
+    for (size_t i = 0; l && i < l->count; i++) {
+        const char *listed = ((char **)l->item)[i];
+        size_t length = strlen(listed);
+
+        if (!strncmp(pointer, listed, length) && (!pointer[length] || pointer[length] == '/'))
+            return true;
+    }
+    return false;
+}
+
+static void put_status(struct json_writer *w, const struct instances *all, const char *pointer,
+                       const struct param *p, const char *value, bool is_default, size_t count)
+{
+    enum param_status given =
+        is_calibrated(all->calibrated, pointer) ? STATUS_CALIBRATED : STATUS_GIVEN;
+
     if (!count)
         return;
     json_begin_inline(w, NULL, '{');
     json_put_string(w, "parameter", pointer);
     if (value)
         json_put_string(w, "value", value);
-    json_put_string(w, "status", param_status_name(is_default ? p->status : STATUS_GIVEN));
+    json_put_string(w, "status", param_status_name(is_default ? p->status : given));
     if (is_default && p->source)
         json_put_string(w, "source", p->source);
     if (is_default)
@@ -206,8 +223,8 @@ static void status_of_leaf(const struct param *p, const struct instances *all, c
         }
         free(text);
     }
-    put_status(w, pointer, p, standard, true, as_default);
-    put_status(w, pointer, p, alike ? given : NULL, false, as_given);
+    put_status(w, all, pointer, p, standard, true, as_default);
+    put_status(w, all, pointer, p, alike ? given : NULL, false, as_given);
     free(standard);
     free(given);
 }
@@ -220,7 +237,7 @@ static void status_of_row(const struct param *p, const struct instances *all, co
 static void status_of_list(const struct param *p, const struct instances *all, const char *pointer,
                            struct json_writer *w)
 {
-    struct instances elements = {0};
+    struct instances elements = {.calibrated = all->calibrated};
     char *below = json_pointer_append(pointer, "-");
 
     for (size_t i = 0; i < all->count; i++) {
@@ -243,7 +260,7 @@ static void status_of_variant(const struct param *p, const struct instances *all
     const struct param_choice *choice;
 
     for (size_t i = 0; (choice = param_nth_choice(p, i)); i++) {
-        struct instances chosen = {0};
+        struct instances chosen = {.calibrated = all->calibrated};
         size_t count = 0;
 
         for (size_t k = 0; k < all->count; k++) {
@@ -255,7 +272,8 @@ static void status_of_variant(const struct param *p, const struct instances *all
             if (variant->data)
                 instances_add(&chosen, variant->data);
         }
-        put_status(w, tag, p, choice->name, p->def && strcmp(p->def, choice->name) == 0, count);
+        put_status(w, all, tag, p, choice->name, p->def && strcmp(p->def, choice->name) == 0,
+                   count);
         if (chosen.count)
             status_of_table(choice->table, &chosen, pointer, w);
         free(chosen.of);
@@ -266,7 +284,7 @@ static void status_of_variant(const struct param *p, const struct instances *all
 static void status_of_row(const struct param *p, const struct instances *all, const char *pointer,
                           struct json_writer *w)
 {
-    struct instances inner = {0};
+    struct instances inner = {.calibrated = all->calibrated};
 
     switch (p->kind) {
     case PARAM_OBJECT:
@@ -307,10 +325,11 @@ static void status_of_table(const struct param_table *t, const struct instances 
     }
 }
 
-void params_write_status(const struct param_table *t, const void *target, struct json_writer *w,
+void params_write_status(const struct param_table *t, const void *target,
+                         const struct param_list *calibrated, struct json_writer *w,
                          const char *key)
 {
-    struct instances all = {&target, 1};
+    struct instances all = {&target, 1, calibrated};
 
     json_begin(w, key, '[');
     status_of_table(t, &all, "", w);

@@ -67,6 +67,12 @@ check "calibrate from a journal simulates nothing" eval '[ "$(wc -l <"$TMP/journ
 "$HVSIM" validate testbed "$TMP/job" --calibration "$TMP/job.json" --simulations 5 -q >"$TMP/out"
 check "validate is near with its own calibration" says "^testbed: 4 points, median |error| 1\?[0-9] %"
 
+check "validate writes its scenarios" status 0 "$HVSIM" validate testbed "$TMP/job" --calibration "$TMP/truth.json" --scenarios "$TMP/scenarios"
+check "a written scenario runs" status 0 "$HVSIM" run "$TMP/scenarios/job-6-credit.json" --set /duration=3s --replications 2 --quiet --out "$TMP/run"
+check "results call its values calibrated" says '"/hosts/-/domains/-/programs/-/run/busy", "value": "40%", "status": "calibrated"' "$TMP/run/results.json"
+check "a pointer to nothing" status 2 "$HVSIM" run "$TMP/scenarios/job-6-credit.json" --set '/calibrated=["/hosts/-/pcpu"]'
+check "a pointer to nothing: its place" says '/calibrated/0' "$TMP/err"
+
 # Round trips with a lognormal share: 120 us and more.
 awk 'BEGIN { print "run,rtt_us,count"; for (us = 130; us < 420; us++) {
     z = (log(us - 100) - log(80)) / 0.4; n = int(100000 * exp(-z * z / 2) / (us - 100)); if (n) print "1," us "," n } }' >"$TMP/base/counts.csv"

@@ -76,7 +76,7 @@ static char *resolved_text(const struct outer *outer)
     struct json_writer w = json_writer(out, JSON_LINES);
 
     config_write(&format, outer, &w, NULL);
-    params_write_status(&outer_table, outer, &w, NULL);
+    params_write_status(&outer_table, outer, NULL, &w, NULL);
     fclose(out);
     return text;
 }

@@ -538,10 +538,34 @@ static char *statuses(void)
     FILE *out = open_memstream(&text, &size);
     struct json_writer w = json_writer(out, JSON_COMPACT);
 
-    params_write_status(&world_table, &world, &w, NULL);
+    params_write_status(&world_table, &world, NULL, &w, NULL);
     fclose(out);
     return text;
 }
+
+/* Given values below a listed pointer are calibrated; defaults keep their own status, and a name
+ * that only begins alike is another one. */
+START_TEST(listed_values_are_calibrated)
+{
+    char *pointer[] = {"/domains", "/rat"}, *text;
+    struct param_list listed = {pointer, 2};
+    struct json_writer w;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    must_read("{\"version\": 1, \"duration\": \"2s\", \"rate\": \"100/s\", \"domains\": ["
+              "{\"name\": \"a\", \"weight\": 512}]}");
+    w = json_writer(out, JSON_COMPACT);
+    params_write_status(&world_table, &world, &listed, &w, NULL);
+    fclose(out);
+    ck_assert_ptr_nonnull(strstr(text, "\"/domains/-/weight\",\"value\":\"512\",\"status\":"
+                                       "\"calibrated\",\"count\":1"));
+    ck_assert_ptr_nonnull(strstr(text, "\"/rate\",\"value\":\"100/s\",\"status\":\"given\""));
+    ck_assert_ptr_nonnull(strstr(text, "\"/tslice\",\"value\":\"30ms\",\"status\":\"exact\""));
+    free(text);
+    done();
+}
+END_TEST
 
 START_TEST(statuses_tell_what_values_rest_on)
 {
@@ -875,6 +899,7 @@ Suite *suite_params(void)
     tcase_add_test(tc, floods_of_errors_are_cut);
     tcase_add_test(tc, resolved_file_reads_back_to_the_same_bytes);
     tcase_add_test(tc, statuses_tell_what_values_rest_on);
+    tcase_add_test(tc, listed_values_are_calibrated);
     tcase_add_test(tc, large_lists_stay_linear);
     tcase_add_test(tc, all_by_default);
     tcase_add_test(tc, schema);

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# timeout: 900
+#
+# hvsim calibrate on the real data, for a short time: the testbed's published figures, with most of
+# the machine given; the captures' costs.
+
+set -u
+export LC_ALL=C
+
+ok() { echo "ok $1"; }
+fail() { echo "FAIL $1: $2"; }
+check() { # NAME COMMAND...
+    local name=$1
+    shift
+    if "$@" >"$TMP/check.out" 2>&1; then ok "$name"; else fail "$name" "$* ($(head -n 1 "$TMP/check.out"))"; fi
+}
+says() { grep -q -- "$1" "$2" || { echo "no \"$1\" in: $(head -n 3 "$2")"; return 1; }; }
+below() { awk -v text="$1" -v most="$2" 'index($0, text) { sub(".*error. ", ""); print; good = $1 < most } END { exit !good }' "$3"; }
+
+# Given: what the long calibration found. Left: the loads and the base latency.
+given=(--hold pcpus_12=3 --hold pcpus_24=1 --hold dom0_apart=1 --hold vcpus=1 --hold feedback=0
+    --hold dom0_vcpus=1 --hold dom0_boost=0 --hold own_12=0 --hold idle_enter=4 --hold dom0_costs=8
+    --hold housekeeping=200 --hold demand=8)
+check "calibrate the testbed's loads" "$HVSIM" calibrate testbed "${given[@]}" --budget 12 --runs 2 \
+    --seconds 10 --simulations 1 --quiet --out "$TMP/testbed.json"
+"$HVSIM" calibrate testbed "${given[@]}" --budget 12 --runs 2 --seconds 10 --simulations 1 --quiet \
+    --out "$TMP/again.json" >"$TMP/testbed.out"
+# Factor 1.7 in the mean for tails with half of the experiments at the ends of their series.
+check "its loads explain the tails by and large" below "loads and machine: " 0.9 "$TMP/testbed.out"
+check "its base latency is that of the raw counts" below "base latency: " 0.1 "$TMP/testbed.out"
+sed -i 's/--out [^"]*//' "$TMP/testbed.json" "$TMP/again.json"
+check "the same command gives the same calibration" cmp "$TMP/testbed.json" "$TMP/again.json"
+
+if [ -d validation/xen/captures ]; then
+    check "calibrate the captures' costs" "$HVSIM" calibrate xentrace --budget 20 --simulations 1 \
+        --quiet --out "$TMP/xentrace.json"
+    check "what calibrated does not judge" eval '"$HVSIM" validate xentrace validation/xen/captures/credit --calibration "$TMP/xentrace.json" >"$TMP/out"; says "b4: costs were calibrated on it" "$TMP/out"'
+else
+    echo "skip calibrate the captures' costs: there are no captures"
+fi
