@@ -43,6 +43,25 @@ static const struct param_choice *scheduler_choice(size_t i)
 
 const struct param_choices scheduler_choices = {.tag = "type", .nth = scheduler_choice};
 
+static bool scheduler_domain_fill(size_t i, struct param_choice *c)
+{
+    const struct sched_ops *ops = scheduler_nth(i);
+
+    if (ops)
+        *c = (struct param_choice){ops->name, ops->domain_params, ops->title, ops};
+    return ops;
+}
+
+static const struct param_choice *scheduler_domain_choice(size_t i)
+{
+    static struct param_choice made[MOST];
+
+    return choice(made, i, scheduler_domain_fill);
+}
+
+const struct param_choices scheduler_domain_choices = {.tag = "scheduler",
+                                                       .nth = scheduler_domain_choice};
+
 static bool scheduler_vcpu_fill(size_t i, struct param_choice *c)
 {
     const struct sched_ops *ops = scheduler_nth(i);

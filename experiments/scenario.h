@@ -49,6 +49,7 @@ struct domain_spec {
     struct vbd_params *disk;    /* NULL: none */
     struct param_list programs; /* struct program_spec */
     struct param_list per_vcpu; /* struct vcpu_spec */
+    struct param_variant set; /* choice->user: const struct sched_ops *; used if it is the pool's */
 };
 
 struct pool_spec {
@@ -202,7 +203,7 @@ int64_t program_port(const struct program_spec *p);
 /* ---- tables used by others ------------------------------------------------------------------ */
 
 extern const struct param_table host_table;
-extern const struct param_choices scheduler_choices, scheduler_vcpu_choices, program_choices,
-    action_choices;
+extern const struct param_choices scheduler_choices, scheduler_domain_choices,
+    scheduler_vcpu_choices, program_choices, action_choices;
 
 #endif

@@ -111,6 +111,9 @@ static const struct param vcpu_element = {PARAM_ELEMENT(OBJECT, struct vcpu_spec
          .table = &guest_cost_table, .meaning = "What the guest kernel's own work costs."},        \
         {PARAM("programs", LIST, struct domain_spec, programs), .def = "[]",                       \
          .of = &program_element, .meaning = "What runs in it."},                                   \
+        {PARAM("set", VARIANT, struct domain_spec, set), .optional = true,                         \
+         .choices = &scheduler_domain_choices,                                                     \
+         .meaning = "A scheduler's parameters of the domain, used if it is that of its pool."},    \
     {                                                                                              \
         PARAM("per_vcpu", LIST, struct domain_spec, per_vcpu),                                     \
             .def = "[]", .of = &vcpu_element,                                                      \

@@ -179,11 +179,22 @@ static void set_parameters(struct vcpu *v, const struct param_variant *set)
         s->ops->adjust_vcpu(s, v, set->data);
 }
 
+/* The domain that the vCPU is the first of. */
+static void set_domain_parameters(struct vcpu *v, const struct param_variant *set)
+{
+    struct scheduler *s = vcpu_scheduler(v);
+
+    if (set->choice && set->choice->user == s->ops && s->ops->adjust_domain && set->data)
+        s->ops->adjust_domain(s, v->domain, set->data);
+}
+
 /* What the scenario says of a vCPU that was created now. */
 static void set_up_vcpu(const struct world_domain *wd, struct vcpu *v)
 {
     const struct domain_spec *spec = wd->roster->spec;
 
+    if (v->id == 0)
+        set_domain_parameters(v, &spec->set);
     set_affinity(v, &spec->hard, &spec->soft);
     for (size_t i = 0; i < spec->per_vcpu.count; i++) {
         const struct vcpu_spec *exception = domain_exception(spec, i);

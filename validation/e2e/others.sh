@@ -65,6 +65,15 @@ within "a read takes the disk's time" "$(figure disk groups xen/reader disk_late
 within "and always" "$(figure disk groups xen/reader disk_latency_max_ms)" 4.5 4.7
 if grep -q '^Disk requests, ms' "$TMP/disk.txt"; then ok "the table shows it"; else fail "the table shows it" "$(head -n 5 "$TMP/disk.txt")"; fi
 
+# A scheduler's parameters of a domain: vSlicer lets a marked VM run after each turn of another, so it
+# waits for one turn of 30 ms, not for two.
+for marked in true false; do
+    cp experiments/library/published-slice.json "$TMP/vslicer_$marked.json"
+    run "vslicer_$marked" --replications 4 --set /duration=5s --set /hosts/0/scheduler=vslicer --set "/hosts/0/domains/0/set={\"scheduler\": \"vslicer\", \"latency_sensitive\": $marked}"
+done
+within "a marked VM waits for one turn" "$(figure vslicer_true clients ping latency_max_ms)" 25 31
+within "others for two" "$(figure vslicer_false clients ping latency_max_ms)" 57 62
+
 # Overload, ten times what the server can do: the run takes no more memory for 40 s than for 1 s, in
 # which 60,000 requests were meant to be sent. (The least address space, in KiB, that 1 s needs,
 # and 2 MiB: less than a byte for each of the further requests.)
