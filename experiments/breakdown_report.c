@@ -200,6 +200,8 @@ static const char *const colours[PARTS] = {
     [PART_GUEST] = "#aec7e8",     [PART_SERVICE] = "#98df8a", [PART_BACK_WAIT] = "#9467bd",
     [PART_BACK] = "#c5b0d5",      [PART_LOST] = "#000000"};
 
+enum { PICTURES = 16 }; /* of so many clients; the others are in breakdown.csv */
+
 struct plot {
     const struct study *study;
     const struct subject *client;
@@ -272,7 +274,7 @@ int breakdown_plot(const struct study *s, const char *dir, bool quiet, struct er
     const struct layout *l = s->variant[0].layout;
     size_t before = e->count;
 
-    for (size_t i = 0; i < l->clients; i++) {
+    for (size_t i = 0; i < l->clients && i < PICTURES; i++) {
         char *base = l->clients > 1 ? xasprintf("parts-%s", l->subject[i].name) : xstrdup("parts");
         struct plot p = {s, &l->subject[i], base};
         double mean[PARTS];

@@ -16,7 +16,7 @@ void breakdown_put(const struct breakdown *b, struct json_writer *w);
 void breakdown_csv(const struct study *s, bool labels, FILE *out);
 
 /* parts.svg and .png (with several clients parts-NAME): a stacked bar for each range and variant.
- * None for clients of which nothing was measured. 0, or -1 with errors. */
+ * None for clients of which nothing was measured, nor for more than 16. 0, or -1 with errors. */
 int breakdown_plot(const struct study *s, const char *dir, bool quiet, struct errors *e);
 
 #endif

@@ -54,6 +54,14 @@ run fair --set /hosts/0/scheduler=rr
 within "rr deviates by a third" "$(figure fair groups xen/heavy deviation_percent)" 33 34
 within "Jain's index is of equal shares" "$(figure fair groups xen/light fairness_1)" 0.999 1
 
+# Weights are of each vCPU; who may run where must be clear.
+run fair --set /hosts/0/domains/1/weight=256 --set /hosts/0/domains/1/vcpus=2 --set /hosts/0/scheduler=credit
+within "two vCPUs are entitled to twice as much" "$(figure fair groups xen/heavy entitled_percent)" 49.99 50.01
+run fair --set /hosts/0/pcpus=2 --set /hosts/0/domains/0/hard_affinity=0
+if [ -z "$(figure fair hosts xen deviation_percent)" ]; then ok "sets of pCPUs that overlap say nothing"; else fail "sets of pCPUs that overlap say nothing" "$(figure fair hosts xen deviation_percent)"; fi
+run fair --set /hosts/0/pcpus=2 --set /hosts/0/domains/0/hard_affinity=0 --set /hosts/0/domains/1/hard_affinity=1
+within "apart, each has its own" "$(figure fair groups xen/heavy entitled_percent)" 99.99 100.01
+
 # One request at a time on an idle host: the disk's own time and little more.
 cat >"$TMP/disk.json" <<'END'
 { "version": 1, "warmup": "300ms", "duration": "5s", "replications": 3, "platform": "one-host.platform.xml",
