@@ -5,6 +5,7 @@
 #include "experiments/rare_run.h"
 #include "experiments/study_options.h"
 #include "models/control/late_watch.h"
+#include "sim/detmath.h"
 #include "sim/units.h"
 
 #include <math.h>
@@ -113,7 +114,7 @@ static void put_share(struct grid *g, const struct interval *i)
     else
         grid_put(g, "-");
     if (i->estimate > 0)
-        grid_put(g, "%.2f", -log10(i->estimate));
+        grid_put(g, "%.2f", -det_log(i->estimate) / det_log(10));
     else
         grid_put(g, "-");
 }

@@ -274,7 +274,8 @@ static void add_splitting(struct checks *c, const struct shares *plain, const st
         char *note =
             xasprintf("seen %llu times in plain runs, %llu times in copies",
                       (unsigned long long)plain->seen[i], (unsigned long long)copies->seen[i]);
-        double half = hypot(interval_half(a), interval_half(b));
+        double half =
+            sqrt(interval_half(a) * interval_half(a) + interval_half(b) * interval_half(b));
 
         row.reference = a->estimate;
         row.simulated = b->estimate;
