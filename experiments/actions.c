@@ -70,7 +70,10 @@ static const struct param scheduler_rows[] = {
     {PARAM("pool", NAME, struct scheduler_arguments, pool), .refers = "pool", .optional = true,
      .meaning = "Whose scheduler; the first pool's if it is not given."},
     {PARAM("scheduler", VARIANT, struct scheduler_arguments, scheduler),
-     .choices = &scheduler_choices, .meaning = "The parameters from then on, of the same kind."},
+     .choices = &scheduler_choices,
+     .meaning = "The parameters from then on, of the same kind. What is not given goes to its "
+                "default; what is a boot option in Xen stays what it was (of Credit all but "
+                "tslice, ratelimit and migration_delay, of Credit2 all but the ratelimit)."},
 };
 static const struct param_table scheduler_table =
     PARAM_TABLE("set-scheduler", struct scheduler_arguments, scheduler_rows,

@@ -722,7 +722,7 @@ struct decision credit_schedule(struct scheduler *s, struct pcpu *p, sim_time no
 
 static void set_timing(struct credit *c)
 {
-    const struct credit_params *params = c->sched->params;
+    const struct credit_params *params = &c->params;
     int64_t ms = params->tslice / NS_PER_MS;
     int64_t ticks = ms < TICKS_PER_TSLICE ? 1 : TICKS_PER_TSLICE;
 
@@ -741,9 +741,10 @@ void credit_create(struct scheduler *s)
     c->rules = credit_rules_of(s->host->version);
     list_init(&c->active_domains);
     timer_init(&c->acct, account);
+    c->params = *(const struct credit_params *)s->params;
+    if (c->params.ratelimit > c->params.tslice) /* at boot; a run-time change is refused instead */
+        c->params.ratelimit = c->params.tslice;
     set_timing(c);
-    if (c->ratelimit > c->tslice) /* at boot; a run-time change is refused instead */
-        c->ratelimit = c->tslice;
     for (uint32_t i = s->host->pcpu_count; i-- > 0;)
         c->node_bias[s->host->pcpu[i].node] = i; /* its first pCPU */
 }
@@ -758,10 +759,16 @@ void credit_destroy(struct scheduler *s)
 
 void credit_adjust_global(struct scheduler *s)
 {
-    const struct credit_params *params = s->params;
+    struct credit *c = credit_data(s);
+    struct credit_params *wanted = s->params;
 
-    if (params->ratelimit <= params->tslice) /* else refused, all of it */
-        set_timing(credit_data(s));
+    if (wanted->ratelimit <= wanted->tslice) { /* else refused, all of it */
+        c->params.tslice = wanted->tslice;
+        c->params.ratelimit = wanted->ratelimit;
+        c->params.migration_delay = wanted->migration_delay;
+    }
+    *wanted = c->params; /* the rest are boot options */
+    set_timing(c);
 }
 
 void credit_pcpu_join(struct scheduler *s, struct pcpu *p)

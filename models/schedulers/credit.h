@@ -100,6 +100,7 @@ struct credit {
     int64_t balance; /* of credits, after the last accounting */
     int64_t credits_per_tslice;
     sim_time tslice, tick_period, ratelimit, migration_delay;
+    struct credit_params params;   /* in force: boot options stay what they were */
     uint32_t node_bias[MAX_PCPUS]; /* steal bias per NUMA node */
     /* TerrierTail's part; all NULL for Credit. */
     bool (*may_boost)(const struct credit_vcpu *cv);

@@ -518,7 +518,18 @@ static void create(struct scheduler *s)
     struct credit2 *c = c2_data(s);
 
     c->sched = s;
+    c->params = *(const struct credit2_params *)s->params;
     list_init(&c->runqs);
+}
+
+/* All but the ratelimit are boot options. */
+static void adjust_global(struct scheduler *s)
+{
+    struct credit2 *c = c2_data(s);
+    struct credit2_params *wanted = s->params;
+
+    c->params.ratelimit = wanted->ratelimit;
+    *wanted = c->params;
 }
 
 static void destroy(struct scheduler *s)
@@ -711,6 +722,7 @@ const struct sched_ops sched_credit2 = {
     .insert = insert,
     .remove = remove_vcpu,
     .adjust = adjust,
+    .adjust_global = adjust_global,
     .sleep = sleep_vcpu,
     .wake = wake,
     .yield = yield,

@@ -93,6 +93,7 @@ struct c2_domain {
 
 struct credit2 {
     struct scheduler *sched;
+    struct credit2_params params; /* in force */
     struct list runqs;
 };
 

@@ -484,6 +484,12 @@ START_TEST(credit_refuses_a_ratelimit_above_the_slice)
     ck_assert_int_eq(credit_data(w->pool->scheduler)->tslice, 30 * MS);
     ck_assert_int_eq(credit_data(w->pool->scheduler)->ratelimit, 1 * MS);
     ck_assert_int_eq(credit_data(w->pool->scheduler)->migration_delay, 0);
+    p.ratelimit = 5 * MS;
+    p.tickle_one_idle = false; /* a boot option */
+    pool_set_params(w->pool, &p, sizeof p);
+    ck_assert_int_eq(credit_data(w->pool->scheduler)->tslice, 5 * MS);
+    ck_assert_int_eq(credit_data(w->pool->scheduler)->migration_delay, 7 * MS);
+    ck_assert(((const struct credit_params *)w->pool->scheduler->params)->tickle_one_idle);
     world_free(w);
 }
 END_TEST

@@ -3,6 +3,7 @@
  * Credit2's rules in small: those that no reference schedule exercises, and defaults. What is
  * expected was worked out by hand from the rules.
  */
+#include "models/hypervisor/operate.h"
 #include "models/schedulers/credit2.h"
 #include "validation/unit/sched_world.h"
 
@@ -149,6 +150,22 @@ START_TEST(arrangements)
         ck_assert_uint_eq(runq_of(w, 0)->cpus, 8 / queues[a]);
         world_free(w);
     }
+}
+END_TEST
+
+START_TEST(only_the_ratelimit_changes_at_run_time)
+{
+    struct world *w = plain(2);
+    struct credit2_params p = *(const struct credit2_params *)w->pool->scheduler->params;
+
+    p.ratelimit = 5 * MS;
+    p.cap_period = 20 * MS;
+    p.migrate_resist = 0;
+    pool_set_params(w->pool, &p, sizeof p);
+    ck_assert_int_eq(c2_params(data(w))->ratelimit, 5 * MS);
+    ck_assert_int_eq(c2_params(data(w))->cap_period, 10 * MS);
+    ck_assert_int_eq(c2_params(data(w))->migrate_resist, 500 * US);
+    world_free(w);
 }
 END_TEST
 
@@ -612,6 +629,7 @@ Suite *suite_rules_credit2(void)
     tcase_add_test(tc, what_is_left_over_gets_one_more_run_queue);
     tcase_add_test(tc, the_share_is_of_the_whole_host);
     tcase_add_test(tc, arrangements);
+    tcase_add_test(tc, only_the_ratelimit_changes_at_run_time);
     tcase_add_test(tc, fractions_of_credits_are_kept);
     tcase_add_test(tc, after_a_window_the_average_is_the_load);
     tcase_add_test(tc, a_reset_is_enough_even_from_the_least_credit);
