@@ -84,6 +84,8 @@ static void inherit(struct ensemble *n, struct driven *to, struct driven *from, 
         if (prev)
             to->pcpu[i].prev =
                 prev->idle ? to->host->pcpu[prev->id].idle : to->vcpu[prev->index].vcpu;
+        if (from->pcpu[i].gone)
+            to->pcpu[i].gone = to->vcpu[from->pcpu[i].gone->index].vcpu;
     }
     for (int i = 0; i < 2; i++)
         if (to->pool[i].ops && to->pool[i].ops->inherit)

@@ -11,6 +11,8 @@
  *            accountings those of ACCOUNT_STOP, parking and unparking, or else fitted: one phase
  *            per pool, on the first part of the trace.
  *   Credit2  nothing: its records show credits.
+ *   RTDS     the difference between Xen's clock, which deadlines are dates of, and the TSC.
+ *   null     nothing.
  *
  * Not judged are decisions before the state is known: under Credit until each of the vCPUs
  * concerned was accounted once and ran once, else until a record has shown it.

@@ -14,7 +14,8 @@
 
 enum { ATTEMPTS = 4 };
 
-static const struct follower *const followers[] = {&follower_credit, &follower_credit2};
+static const struct follower *const followers[] = {&follower_credit, &follower_credit2,
+                                                   &follower_rtds, &follower_null};
 
 /* ---- saving and restoring a scheduler's state ------------------------------------------------ */
 
@@ -178,9 +179,10 @@ static void wakes(struct driven *d, struct driven_vcpu *dv, const struct follow_
 
 /* ---- decisions ------------------------------------------------------------------------------- */
 
-/* Everything that a switch changes in the core's objects. */
+/* Everything that a switch changes in the core's objects. `woken`: prev had blocked, and was woken
+ * after the decision. */
 static void switch_to(struct driven *d, struct pcpu *p, struct vcpu *next, unsigned prev_to,
-                      sim_time at)
+                      bool woken, sim_time at)
 {
     struct scheduler *s = p->pool->scheduler;
     struct vcpu *prev = p->current;
@@ -192,6 +194,8 @@ static void switch_to(struct driven *d, struct pcpu *p, struct vcpu *next, unsig
     next->is_running = true;
     prev->is_running = false;
     prev->last_switch = at;
+    if (woken)
+        driven_wake(d, &d->vcpu[prev->index], at);
     if (s->ops->context_saved)
         s->ops->context_saved(s, prev);
     settle(d);
@@ -286,6 +290,7 @@ static void decide(struct driven *d, struct pcpu *p, unsigned prev_to, struct vc
     struct pool_follow *pf = driven_pool_of(d, p->pool);
     struct scheduler *s = p->pool->scheduler;
     struct vcpu *prev = p->current, *model;
+    bool woken = prev_to == XT_RUNNABLE && prev != next && d->pcpu[p->id].gone == prev;
     char queue[512] = "";
 
     if (!next->idle && next != prev && !vcpu_runnable(next)) {
@@ -293,7 +298,7 @@ static void decide(struct driven *d, struct pcpu *p, unsigned prev_to, struct vc
         driven_wake(d, &d->vcpu[next->index], at);
         settle(d);
     }
-    mark_prev(prev, prev_to);
+    mark_prev(prev, woken ? XT_BLOCKED : prev_to);
     d->step.pool = (uint32_t)(pf - d->pool);
     d->step.decided = true;
     d->step.judged = judge && pf->ops->known(d, pf);
@@ -316,7 +321,7 @@ static void decide(struct driven *d, struct pcpu *p, unsigned prev_to, struct vc
         }
     }
     if (next != prev)
-        switch_to(d, p, next, prev_to, at);
+        switch_to(d, p, next, prev_to, woken, at);
     if (!next->idle)
         d->vcpu[next->index].ran = true;
     if (pf->ops->decided)
@@ -380,6 +385,8 @@ static void on_continue(struct driven *d, const struct follow_record *r)
     struct pcpu *p = &d->host->pcpu[r->pcpu];
     struct vcpu *v = vcpu_of(d, r);
 
+    if (v && !v->idle && v->domain->pool != p->pool)
+        v = NULL; /* it is being moved */
     if (v && v == p->current && dp->open) {
         decide(d, p, XT_RUNNABLE, v, dp->decision, true);
     } else if (v && v != p->current && !v->is_running) {
@@ -389,15 +396,52 @@ static void on_continue(struct driven *d, const struct follow_record *r)
     *dp = (struct driven_pcpu){0};
 }
 
+/* Who has blocked may be woken before it is switched out: its runstate goes from running to
+ * runnable then, and it depends on the order whether the scheduler found it blocked. */
+static void on_block_or_wake(struct driven *d, const struct follow_record *r)
+{
+    struct driven_vcpu *dv = driven_named(d, r);
+
+    if (!dv)
+        return;
+    for (uint32_t i = 0; i < d->host->pcpu_count; i++) {
+        struct driven_pcpu *dp = &d->pcpu[i];
+
+        if (d->host->pcpu[i].current != dv->vcpu)
+            continue;
+        if (r->event == XT_BLOCK)
+            dp->gone = dv->vcpu;
+        else if (!dp->open)
+            dp->gone = NULL;
+    }
+}
+
+/* The pool that a record is about: that of the vCPU or pCPU that it names, if it names one; dom0
+ * may wake a guest of another pool, and all that this leads to happens on dom0's pCPU. */
+static struct pool_follow *concerned(struct driven *d, const struct follow_record *r)
+{
+    bool tickle =
+        r->event == XT_CSCHED_TICKLE || r->event == XT_CSCHED2_TICKLE || r->event == XT_RTDS_TICKLE;
+    uint32_t cpu = tickle && r->words ? r->word[0] : r->pcpu;
+    const struct driven_vcpu *dv = driven_named(d, r);
+
+    if (dv)
+        return driven_pool_of(d, dv->vcpu->domain->pool);
+    return cpu < d->host->pcpu_count && d->host->pcpu[cpu].pool
+               ? driven_pool_of(d, d->host->pcpu[cpu].pool)
+               : NULL;
+}
+
 void driven_take(struct driven *d, size_t i)
 {
     const struct follow_record *r = &d->trace->rec[i];
-    struct cpupool *pool = r->pcpu < d->host->pcpu_count ? d->host->pcpu[r->pcpu].pool : NULL;
-    struct pool_follow *pf = pool ? driven_pool_of(d, pool) : NULL;
+    struct pool_follow *pf = concerned(d, r);
 
     free(d->step.text);
     d->step = (struct driven_step){0};
-    if (!pf || !pf->ops)
+    if (r->event == XT_BLOCK || r->event == XT_WAKE)
+        on_block_or_wake(d, r);
+    if (!pf || !pf->ops || r->pcpu >= d->host->pcpu_count)
         return;
     for (int k = 0; k < 2; k++)
         if (d->pool[k].ops && d->pool[k].ops->advance)
@@ -408,7 +452,8 @@ void driven_take(struct driven *d, size_t i)
         on_continue(d, r);
     } else {
         if (r->event == pf->ops->schedule_event)
-            d->pcpu[r->pcpu] = (struct driven_pcpu){.open = true, .decision = r->at};
+            d->pcpu[r->pcpu] = (struct driven_pcpu){
+                .open = true, .decision = r->at, .gone = d->pcpu[r->pcpu].gone};
         pf->ops->record(d, pf, r);
     }
     settle(d);
@@ -498,7 +543,7 @@ static void begin_running(struct driven *d, struct driven_vcpu *dv, uint32_t pcp
     driven_wake(d, dv, TRACE_BEGIN);
     settle(d);
     if (ask(d, p, TRACE_BEGIN) == dv->vcpu) {
-        switch_to(d, p, dv->vcpu, XT_RUNNABLE, TRACE_BEGIN);
+        switch_to(d, p, dv->vcpu, XT_RUNNABLE, false, TRACE_BEGIN);
         dv->ran = true;
     } else {
         d->resyncs++;

@@ -6,7 +6,8 @@
  *     driven_host.c    one model host in the trace's state: takes records, asks, is set back
  *     driven.c         a number of such hosts (several where some state is not in the trace), the
  *                      counts, the words
- *     driven_credit.c, driven_credit2.c   what is particular to a scheduler
+ *     driven_credit.c, driven_credit2.c, driven_rtds.c, driven_null.c
+ *                      what is particular to a scheduler
  */
 #ifndef HVSIM_EXPERIMENTS_DRIVEN_INSIDE_H
 #define HVSIM_EXPERIMENTS_DRIVEN_INSIDE_H
@@ -79,6 +80,7 @@ struct driven_pcpu {
     sim_time decision; /* its date */
     struct vcpu *prev; /* who was seen to be switched out; NULL: nobody yet */
     uint8_t prev_to;   /* and the runstate it went to */
+    struct vcpu *gone; /* blocked before the decision, and was not woken before it; NULL: nobody */
     bool ratelimited;
 };
 
@@ -197,6 +199,6 @@ struct follower {
     uint32_t schedule_event; /* begins a decision */
 };
 
-extern const struct follower follower_credit, follower_credit2;
+extern const struct follower follower_credit, follower_credit2, follower_rtds, follower_null;
 
 #endif

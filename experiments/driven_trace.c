@@ -83,7 +83,7 @@ static void annotate_wake(struct follow_trace *t, size_t i)
         }
         if (r->event == XT_WAKE || r->event == XT_BLOCK || follow_is_runstate(r) ||
             r->event == XT_CSCHED_SCHEDULE || r->event == XT_CSCHED2_SCHEDULE ||
-            r->event == XT_RTDS_SCHEDULE)
+            r->event == XT_RTDS_SCHEDULE || r->event == XT_SNULL_SCHEDULE)
             return;
     }
 }

@@ -71,7 +71,7 @@ static struct rt_vcpu *replen_owner(struct list *e)
     return container_of(e, struct rt_vcpu, replen);
 }
 
-static void enqueue(struct rtds *r, struct rt_vcpu *rv)
+void rtds_enqueue(struct rtds *r, struct rt_vcpu *rv)
 {
     if (rv->params.extratime || rv->budget > 0)
         insert_from_tail(&r->runq, &rv->queue, rv, queue_owner);
@@ -245,7 +245,7 @@ static void renew_due(struct rtds *r, struct list *renewed, sim_time now)
         list_insert_head(renewed, &rv->replen);
         if (rt_queued(rv)) { /* perhaps in the wrong queue now, or at the wrong place */
             list_remove(&rv->queue);
-            enqueue(r, rv);
+            rtds_enqueue(r, rv);
         }
     }
 }
@@ -341,7 +341,7 @@ static void context_saved(struct scheduler *s, struct vcpu *v)
     if (v->idle)
         return;
     if (add && vcpu_runnable(v)) {
-        enqueue(r, rv);
+        rtds_enqueue(r, rv);
         tickle(r, rv);
     } else {
         replen_remove(r, rv);
@@ -368,7 +368,7 @@ static void wake(struct scheduler *s, struct vcpu *v)
         return;
     }
     replen_insert(r, rv);
-    enqueue(r, rv);
+    rtds_enqueue(r, rv);
     tickle(r, rv);
 }
 
@@ -442,7 +442,7 @@ static void insert(struct scheduler *s, struct vcpu *v)
     if (!rt_queued(rv) && vcpu_runnable(v)) {
         replen_insert(r, rv);
         if (!v->is_running)
-            enqueue(r, rv);
+            rtds_enqueue(r, rv);
     }
 }
 

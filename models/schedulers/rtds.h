@@ -51,4 +51,7 @@ static inline bool rt_queued(const struct rt_vcpu *rv)
     return list_linked(&rv->queue);
 }
 
+/* Put it in the run queue by its priority, or with the depleted ones. */
+void rtds_enqueue(struct rtds *r, struct rt_vcpu *rv);
+
 #endif
