@@ -17,11 +17,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The kernel takes a file in large blocks at a quarter of the cost of small ones. Pages of it that
+ * are not used are never there. */
+enum { BLOCK_BYTES = 1 << 18 };
+
 struct output {
     char *path;      /* what the user said, for messages */
     char *target;    /* the file itself, behind symbolic links */
     char *temporary; /* NULL: `target` is written directly */
     FILE *stream;
+    char *block; /* the stream's buffer; NULL: its own */
     pid_t owner;
     struct output *next;
 };
@@ -170,6 +175,7 @@ static void forget(struct output *o)
         *at = o->next;
     if (o->stream)
         fclose(o->stream);
+    free(o->block);
     free(o->path);
     free(o->target);
     free(o->temporary);
@@ -207,6 +213,8 @@ static int open_temporary(struct output *o, mode_t mode, struct errors *e)
         unlink(o->temporary);
         return -1;
     }
+    o->block = xcalloc(1, BLOCK_BYTES);
+    setvbuf(o->stream, o->block, _IOFBF, BLOCK_BYTES);
     return 0;
 }
 

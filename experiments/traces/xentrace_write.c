@@ -7,7 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLUSH_PERIOD_MS = 100, FLUSH_BYTES = 1 << 20, WINDOW_BYTES = 1 << 16 };
+enum {
+    FLUSH_PERIOD_MS = 100,
+    FLUSH_WORDS = 1 << 18,
+    WINDOW_WORDS = 1 << 14,
+    HEAD_WORDS = 3,                              /* header and stamp */
+    RECORD_WORDS = HEAD_WORDS + XT_WORDS_MAX + 4 /* more than a layout below makes */
+};
 
 /*
  * How a record becomes words: one row per observation and scheduler (by its trace id; any for those
@@ -77,15 +83,16 @@ static const struct row rows[] = {
 
 enum { TRACE_IDS = 6 };
 
-/* rows by [trace id][kind]; the core's are in all. */
-static const struct row *by_kind[TRACE_IDS][OBS_KINDS];
+/* rows of schedulers by [trace id][kind], and those of the core. */
+static const struct row *by_kind[TRACE_IDS][OBS_KINDS], *of_core[OBS_KINDS];
 
 static void index_rows(void)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        for (int id = 0; id < TRACE_IDS; id++)
-            if (rows[i].trace_id == CORE || rows[i].trace_id == id)
-                by_kind[id][rows[i].kind] = &rows[i];
+        if (rows[i].trace_id == CORE)
+            of_core[rows[i].kind] = &rows[i];
+        else
+            by_kind[rows[i].trace_id][rows[i].kind] = &rows[i];
 }
 
 /* ---- records -----------------------------------------------------------------------------------
@@ -95,43 +102,69 @@ static void flush(struct xentrace_writer *w)
 {
     for (uint32_t c = 0; c < w->pcpus; c++) {
         struct xentrace_window *win = &w->window[c];
-        uint32_t head[3] = {XT_CPU_CHANGE_HEADER, c, (uint32_t)win->used};
+        size_t size = win->used * sizeof *win->word;
+        uint32_t head[3] = {XT_CPU_CHANGE_HEADER, c, (uint32_t)size};
 
         if (!win->used)
             continue;
-        if (fwrite(head, sizeof head, 1, w->out) != 1 ||
-            fwrite(win->data, win->used, 1, w->out) != 1)
+        if (fwrite(head, sizeof head, 1, w->out) != 1 || fwrite(win->word, size, 1, w->out) != 1)
             w->failed = true;
         win->used = 0;
     }
     w->pending = 0;
 }
 
-static void put(struct xentrace_writer *w, uint32_t pcpu, sim_time time, uint32_t event,
-                const uint32_t *word, unsigned words)
+/* Cycles at that date. No two records share a stamp. */
+static uint64_t stamp(struct xentrace_writer *w, sim_time time)
 {
-    struct xentrace_window *win = &w->window[pcpu];
-    uint64_t tsc = (uint64_t)((int128)time * w->cpu_khz / 1000000);
-    uint32_t header = xt_header(event, words, 1);
-    size_t size = 12 + 4 * words;
+    if (time != w->last_time) {
+        uint64_t ms = (uint64_t)time / NS_PER_MS, ns = (uint64_t)time % NS_PER_MS;
+        uint64_t tsc = ms * w->cpu_khz + ns * w->cpu_khz / NS_PER_MS;
 
-    if (tsc <= w->last_tsc)
-        tsc = w->last_tsc + 1; /* no two records share a stamp */
-    if (time >= w->next_flush || w->pending + size > FLUSH_BYTES) {
+        w->last_time = time;
+        if (tsc > w->last_tsc)
+            return w->last_tsc = tsc;
+    }
+    return ++w->last_tsc;
+}
+
+static void make_room(struct xentrace_writer *w, struct xentrace_window *win, sim_time time)
+{
+    if (time >= w->next_flush || w->pending > FLUSH_WORDS) {
         flush(w);
         while (w->next_flush <= time)
             w->next_flush += FLUSH_PERIOD_MS * NS_PER_MS;
     }
-    if (win->used + size > win->capacity) {
-        win->capacity = win->capacity ? 2 * win->capacity : WINDOW_BYTES;
-        win->data = xrealloc(win->data, win->capacity);
+    if (win->capacity - win->used < RECORD_WORDS) {
+        win->capacity = win->capacity ? 2 * win->capacity : WINDOW_WORDS;
+        win->word = xrealloc(win->word, win->capacity * sizeof *win->word);
     }
-    memcpy(win->data + win->used, &header, 4);
-    memcpy(win->data + win->used + 4, &tsc, 8);
-    memcpy(win->data + win->used + 12, word, 4 * words);
-    win->used += size;
-    w->pending += size;
-    w->last_tsc = tsc;
+}
+
+/* Records are made in their window: copying short pieces one by one costs more than making them.
+ * Where the words of the next one go; end_record() makes it one. */
+static inline uint32_t *begin_record(struct xentrace_writer *w, uint32_t pcpu, sim_time time)
+{
+    struct xentrace_window *win = &w->window[pcpu];
+
+    if (time >= w->next_flush || w->pending > FLUSH_WORDS ||
+        win->capacity - win->used < RECORD_WORDS)
+        make_room(w, win, time);
+    return win->word + win->used + HEAD_WORDS;
+}
+
+static inline void end_record(struct xentrace_writer *w, uint32_t pcpu, sim_time time,
+                              uint32_t event, unsigned words)
+{
+    struct xentrace_window *win = &w->window[pcpu];
+    uint32_t *head = win->word + win->used;
+    uint64_t tsc = stamp(w, time);
+
+    head[0] = xt_header(event, words, 1);
+    head[1] = (uint32_t)tsc;
+    head[2] = (uint32_t)(tsc >> 32);
+    win->used += HEAD_WORDS + words;
+    w->pending += HEAD_WORDS + words;
     w->records++;
 }
 
@@ -178,46 +211,68 @@ static unsigned words_of(const struct observation *o, const char *layout, uint32
     return n;
 }
 
-/* The records of a switch: before Xen 4.17 with the domains only. */
+/* Domain and vCPU, or the domain only as before Xen 4.17. Returns how many words that is. */
+static unsigned put_vcpu(uint32_t *word, const struct host *h, const struct vcpu *v)
+{
+    word[0] = v ? v->domain->id : 0;
+    if (h->version < XEN_4_17)
+        return 1;
+    word[1] = v ? v->id : 0;
+    return 2;
+}
+
 static void put_switch(struct xentrace_writer *w, const struct host *h, const struct observation *o)
 {
-    const struct vcpu *v = o->vcpu;
-    uint32_t ran[3] = {w->prev ? w->prev->domain->id : 0, w->prev ? w->prev->id : 0, 0};
-    uint32_t next[4] = {v->domain->id, v->id, (uint32_t)o->arg[0], (uint32_t)o->arg[1]};
-    uint32_t both[4] = {ran[0], ran[1], v->domain->id, v->id};
-    bool old = h->version < XEN_4_17;
+    const struct vcpu *v = o->vcpu, *prev = w->prev;
+    uint32_t *word = begin_record(w, o->pcpu, o->time);
+    unsigned n = put_vcpu(word, h, v);
 
-    if (old) {
-        next[1] = next[2];
-        next[2] = next[3];
-    }
-    put(w, o->pcpu, o->time, XT_SWITCH_INFNEXT, next, old ? 3 : 4);
-    put(w, o->pcpu, o->time, XT_SWITCH, both, 4);
+    word[n++] = (uint32_t)o->arg[0];
+    word[n++] = (uint32_t)o->arg[1];
+    end_record(w, o->pcpu, o->time, XT_SWITCH_INFNEXT, n);
+    word = begin_record(w, o->pcpu, o->time);
+    word[0] = prev ? prev->domain->id : 0;
+    word[1] = prev ? prev->id : 0;
+    word[2] = v->domain->id;
+    word[3] = v->id;
+    end_record(w, o->pcpu, o->time, XT_SWITCH, 4);
 }
 
 static void put_switch_out(struct xentrace_writer *w, const struct host *h,
                            const struct observation *o)
 {
-    uint32_t word[3] = {o->vcpu->domain->id, o->vcpu->id, (uint32_t)o->arg[0]};
-    bool old = h->version < XEN_4_17;
+    uint32_t *word = begin_record(w, o->pcpu, o->time);
+    unsigned n = put_vcpu(word, h, o->vcpu);
 
-    if (old)
-        word[1] = word[2];
+    word[n++] = (uint32_t)o->arg[0];
     w->prev = o->vcpu;
-    put(w, o->pcpu, o->time, XT_SWITCH_INFPREV, word, old ? 2 : 3);
+    end_record(w, o->pcpu, o->time, XT_SWITCH_INFPREV, n);
 }
 
 static void put_continue(struct xentrace_writer *w, const struct host *h,
                          const struct observation *o)
 {
     const struct vcpu *v = o->vcpu;
-    uint32_t word[4] = {v->domain->id, v->id, (uint32_t)(o->time - v->runstate_entry),
-                        (uint32_t)o->arg[1]};
-    uint32_t packed = xt_vcpu_word(v->domain->id, v->id);
+    uint32_t *word = begin_record(w, o->pcpu, o->time);
 
-    if (h->version >= XEN_4_17)
-        put(w, o->pcpu, o->time, XT_SWITCH_INFCONT, word, 4);
-    put(w, o->pcpu, o->time, XT_CONTINUE_RUNNING, &packed, 1);
+    if (h->version >= XEN_4_17) {
+        put_vcpu(word, h, v);
+        word[2] = (uint32_t)(o->time - v->runstate_entry);
+        word[3] = (uint32_t)o->arg[1];
+        end_record(w, o->pcpu, o->time, XT_SWITCH_INFCONT, 4);
+        word = begin_record(w, o->pcpu, o->time);
+    }
+    word[0] = xt_vcpu_word(v->domain->id, v->id);
+    end_record(w, o->pcpu, o->time, XT_CONTINUE_RUNNING, 1);
+}
+
+static void put_runstate(struct xentrace_writer *w, const struct observation *o)
+{
+    uint32_t *word = begin_record(w, o->pcpu, o->time);
+
+    word[0] = xt_vcpu_word(o->vcpu->domain->id, o->vcpu->id);
+    end_record(w, o->pcpu, o->time,
+               xt_runstate_event((enum xt_runstate)o->arg[0], (enum xt_runstate)o->arg[1]), 1);
 }
 
 /* Scheduler events that only later versions record. */
@@ -239,7 +294,6 @@ static int trace_id_of(const struct host *h, const struct observation *o)
 static void see(struct observer *observer, struct host *h, const struct observation *o)
 {
     struct xentrace_writer *w = container_of(observer, struct xentrace_writer, observer);
-    uint32_t word[XT_WORDS_MAX + 4];
     const struct row *row;
 
     switch (o->kind) {
@@ -253,14 +307,19 @@ static void see(struct observer *observer, struct host *h, const struct observat
         put_continue(w, h, o);
         return;
     case OBS_RUNSTATE:
-        word[0] = xt_vcpu_word(o->vcpu->domain->id, o->vcpu->id);
-        put(w, o->pcpu, o->time,
-            xt_runstate_event((enum xt_runstate)o->arg[0], (enum xt_runstate)o->arg[1]), word, 1);
+        put_runstate(w, o);
         return;
     default:
-        row = by_kind[trace_id_of(h, o)][o->kind];
-        if (row && known_to(h->version, o->kind))
-            put(w, o->pcpu, o->time, row->event, word, words_of(o, row->layout, word));
+        if (!known_to(h->version, o->kind)) {
+            host_observe_less(h, observer, o->kind);
+            return;
+        }
+        row = of_core[o->kind];
+        if (!row)
+            row = by_kind[trace_id_of(h, o)][o->kind];
+        if (row)
+            end_record(w, o->pcpu, o->time, row->event,
+                       words_of(o, row->layout, begin_record(w, o->pcpu, o->time)));
     }
 }
 
@@ -270,6 +329,7 @@ void xentrace_writer_attach(struct xentrace_writer *w, struct host *h, FILE *out
     *w = (struct xentrace_writer){.observer = {.see = see},
                                   .out = out,
                                   .cpu_khz = cpu_khz,
+                                  .last_time = -1,
                                   .next_flush = FLUSH_PERIOD_MS * NS_PER_MS,
                                   .window = xcalloc(h->pcpu_count, sizeof *w->window),
                                   .pcpus = h->pcpu_count};
@@ -284,7 +344,7 @@ int xentrace_writer_finish(struct xentrace_writer *w)
 {
     flush(w);
     for (uint32_t c = 0; c < w->pcpus; c++)
-        free(w->window[c].data);
+        free(w->window[c].word);
     free(w->window);
     return w->failed ? -1 : 0;
 }

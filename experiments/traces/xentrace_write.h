@@ -15,8 +15,8 @@
 #include <stdio.h>
 
 struct xentrace_window {
-    uint8_t *data;
-    size_t used, capacity;
+    uint32_t *word;
+    size_t used, capacity; /* in words */
 };
 
 struct xentrace_writer {
@@ -24,10 +24,11 @@ struct xentrace_writer {
     FILE *out; /* the caller's */
     uint64_t cpu_khz;
     uint64_t last_tsc;
+    sim_time last_time;
     sim_time next_flush;
     struct xentrace_window *window; /* one per pCPU */
     uint32_t pcpus;
-    size_t pending;          /* bytes in all windows */
+    size_t pending;          /* words in all windows */
     const struct vcpu *prev; /* of the switch that is being recorded */
     uint64_t records;
     bool failed; /* a write failed: errno at that time is lost, the stream says so too */

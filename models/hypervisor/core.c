@@ -79,6 +79,14 @@ void host_observe(struct host *h, struct observer *o)
         h->vcpu[i]->shadow_processor = h->vcpu[i]->processor;
 }
 
+void host_observe_less(struct host *h, struct observer *o, enum observation_kind kind)
+{
+    o->kinds &= ~(UINT64_C(1) << kind);
+    h->observed = 0;
+    for (const struct observer *each = h->observers; each; each = each->next)
+        h->observed |= each->kinds;
+}
+
 /* ---- runstates ------------------------------------------------------------------------------ */
 
 static void runstate_change(struct vcpu *v, enum runstate state, sim_time now)

@@ -112,4 +112,7 @@ extern const struct observation_name observation_names[OBS_KINDS];
 /* Attach for the life of the host; the observer stays the caller's. */
 void host_observe(struct host *h, struct observer *o);
 
+/* This one no longer wants to see that kind. */
+void host_observe_less(struct host *h, struct observer *o, enum observation_kind kind);
+
 #endif
