@@ -15,9 +15,9 @@
 enum {
     HOSTS_MIN = 96,
     HOSTS_MAX = 2000,
-    RECORDS_TAKEN = 8000000, /* by all hosts together, if HOSTS_MIN allow it */
-    SELECT_EVERY = 4,        /* choices between two selections */
-    WINDOW = 48              /* choices that a new guess is tried on before it takes part */
+    RECORDS_TAKEN = 20000000, /* by all hosts together, if HOSTS_MIN allow it */
+    SELECT_EVERY = 4,         /* choices between two selections */
+    WINDOW = 48               /* choices that a new guess is tried on before it takes part */
 };
 
 static const double FORGET = 0.97; /* what is left of old disagreements at each further choice */

@@ -560,7 +560,18 @@ static void guess_vcpu(struct credit *c, struct credit_vcpu *cv, struct credit_f
     if (!is_active(cv))
         return;
     cv->residual = (int64_t)rng_below(rng, NS_PER_MS);
+    cv->start_time += (sim_time)rng_below(rng, 2 * NS_PER_CREDIT) - NS_PER_CREDIT;
     add_credit(c, cv, fv, (int32_t)rng_below(rng, 2 * (uint64_t)most + 1) - most - cv->credit);
+}
+
+/* What has been charged too much or too little, less than a credit, is hidden too. */
+static void vary_charged(struct credit_vcpu *cv, double by, struct rng *rng)
+{
+    double share = by * 10 < 1 ? by * 10 : 1;
+
+    cv->residual += (int64_t)(rng_normal(rng) * share * NS_PER_MS);
+    cv->residual = (cv->residual % NS_PER_MS + NS_PER_MS) % NS_PER_MS;
+    cv->start_time += (sim_time)(rng_normal(rng) * share * NS_PER_CREDIT);
 }
 
 static void begin(struct driven *d, struct pool_follow *pf, struct rng *rng)
@@ -624,8 +635,11 @@ static void vary(struct driven *d, struct pool_follow *pf, struct rng *rng)
     if (cf->late < 0)
         cf->late = 0;
     for_each_followed(dv, d, pf) if (is_active(credit_vcpu(dv->vcpu)) && rng_bernoulli(rng, 0.5))
+    {
+        vary_charged(credit_vcpu(dv->vcpu), by, rng);
         add_credit(c, credit_vcpu(dv->vcpu), dv->of,
                    (int32_t)(rng_normal(rng) * (by * (double)c->credits_per_tslice + 0.5)));
+    }
 }
 
 /* ---- taking over another host's state

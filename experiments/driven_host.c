@@ -150,8 +150,8 @@ static void compare_tickles(struct driven *d, struct pool_follow *pf, int told, 
         if (pf->ops->tickled)
             pf->ops->tickled(d, pf, cpu, yes);
     }
-    d->step.woke = known;
-    d->step.woke_same = known && same;
+    d->step.woke = known && pf->ops->tickled; /* else no record says whom it told */
+    d->step.woke_same = d->step.woke && same;
 }
 
 static void wakes(struct driven *d, struct driven_vcpu *dv, const struct follow_record *r)

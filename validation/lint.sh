@@ -112,7 +112,11 @@ lint_format() {
 
 lint_shellcheck() {
     have shellcheck shellcheck || return 0
-    verdict shellcheck "$(shellcheck -S warning -e SC2238 -f gcc .ci/run $(all_files | grep '\.sh$') 2>&1)"
+    verdict shellcheck "$(
+        shellcheck -S warning -e SC2238 -f gcc .ci/run $(all_files | grep '\.sh$') 2>&1
+        # scripts that lie together and source each other
+        shellcheck -x -P SCRIPTDIR -S warning -f gcc $(all_files | grep '^validation/xen/capture/record') 2>&1
+    )"
 }
 
 lint_cppcheck() {

@@ -89,3 +89,9 @@ if [ -x validation/bench/xentrace.sh ] && command -v xenalyze >/dev/null 2>&1; t
     echo "== reading a xentrace, beside xenalyze --summary"
     HVSIM=$HVSIM BENCH=$BENCH validation/bench/xentrace.sh
 fi
+
+if [ -x validation/bench/traces.sh ] && [ -x "$BENCH/sched" ]; then
+    echo
+    echo "== writing traces (budget: xentrace 30 % of the RPC demo's time)"
+    HVSIM=$HVSIM BENCH=$BENCH validation/bench/traces.sh
+fi

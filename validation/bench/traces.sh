@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+#   HVSIM=build/hvsim BENCH=build/bench validation/bench/traces.sh
+#
+# What writing a trace costs, in each format: CPU time (with the kernel's for the file) of one
+# replication of the RPC demo (12 VMs, 4 pCPUs, 600 s), and ns per observation on the scheduler bench.
+# The best of three each. Budget: xentrace below 30 % of the demo's time.
+
+set -u
+export LC_ALL=C
+HVSIM=${HVSIM:-build/hvsim}
+BENCH=${BENCH:-build/bench}
+demo=experiments/library/rpc-12vm.json
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+# cpu [OPTION...]: CPU seconds of the demo, the least of three
+cpu() {
+    for _ in 1 2 3; do
+        command time -o "$tmp/time" -f '%U %S' "$HVSIM" run -q -j 1 --replications 1 \
+            --set '/duration="600s"' "$demo" "$@" >/dev/null 2>&1
+        tail -n 1 "$tmp/time"
+    done | awk '{ t = $1 + $2 } NR == 1 || t < least { least = t } END { print least }'
+}
+
+# observation FILE: what the scheduler bench says of an observation in a trace, the least of three
+observation() {
+    for _ in 1 2 3; do
+        "$BENCH/sched" wakers credit 8 4 5 "$1" | sed -n 's/.*, \([0-9.]*\) ns per observation.*/\1/p'
+    done | sort -n | head -1
+}
+
+command -v time >/dev/null || { echo "skip traces: GNU time is not installed" && exit 0; }
+plain=$(cpu)
+printf 'RPC demo, one replication of 600 s without a trace: %s s of CPU time\n' "$plain"
+printf '%-16s %8s %8s %8s %20s\n' format "CPU s" "more %" "MB" "ns per observation"
+for format in xentrace ftrace paje perfetto.json csv; do
+    traced=$(cpu --trace "$tmp/trace.$format")
+    size=$(wc -c <"$tmp/trace.$format")
+    rm "$tmp/trace.$format"
+    printf '%-16s %8s %8s %8d %20s\n' "$format" "$traced" \
+        "$(awk -v a="$plain" -v b="$traced" 'BEGIN { printf "%.0f", 100 * (b - a) / a }')" \
+        $((size / 1000000)) "$(observation "$tmp/bench.$format")"
+    rm "$tmp/bench.$format"
+done
