@@ -9,13 +9,15 @@
  */
 #include "experiments/driven_inside.h"
 
+#include "sim/detmath.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     HOSTS_MIN = 96,
     HOSTS_MAX = 2000,
-    RECORDS_TAKEN = 20000000, /* by all hosts together, if HOSTS_MIN allow it */
+    RECORDS_TAKEN = 40000000, /* by all hosts together, if HOSTS_MIN allow it */
     SELECT_EVERY = 4,         /* choices between two selections */
     WINDOW = 48               /* choices that a new guess is tried on before it takes part */
 };
@@ -24,11 +26,13 @@ static const double FORGET = 0.97; /* what is left of old disagreements at each 
 static const double WORSE = 1.5;   /* who disagrees so much more than the best is replaced, */
 static const double NEAR = 0.5;    /* by one who disagrees no more than this more than the best */
 static const double ADOPTED = 0.01;
+static const double VOTE = 2;     /* a host's answer counts by exp(-VOTE x its disagreement) */
 static const double LOST = 2;     /* when even the best disagrees so much, */
 static const double AFRESH = 0.7; /* so many start anew, from a while ago */
 
 struct ensemble {
     struct driven *host;
+    double *before; /* scores of hosts before the record at hand */
     unsigned hosts;
     struct driven behind; /* follows WINDOW choices behind the others */
     size_t behind_at;     /* its next record */
@@ -91,6 +95,41 @@ static void inherit(struct ensemble *n, struct driven *to, struct driven *from, 
         if (to->pool[i].ops && to->pool[i].ops->inherit)
             to->pool[i].ops->inherit(to, &to->pool[i], from, &from->pool[i], afresh, &n->rng);
     to->score = from->score + ADOPTED;
+}
+
+/* VCPU_IDLE first, then vCPUs. */
+static size_t vote(const struct driven *d)
+{
+    return d->step.answer < 0 ? 0 : (size_t)d->step.answer + 1;
+}
+
+/* Who answers for all at a decision: the best of those whose answer has most weight behind it. */
+static unsigned spokesman(const struct ensemble *n, unsigned best)
+{
+    const struct driven_step *s = &n->host[best].step;
+    double *weight, most = 0;
+    unsigned of = best;
+
+    if (!s->decided || !s->choice || n->hosts == 1)
+        return best;
+    weight = xcalloc(n->host->trace->vcpus + 1, sizeof *weight); /* idle's first */
+    for (unsigned i = 0; i < n->hosts; i++) {
+        const struct driven *d = &n->host[i];
+
+        if (d->step.decided)
+            weight[vote(d)] += det_exp(-VOTE * (n->before[i] - n->before[best]));
+    }
+    for (unsigned i = 0; i < n->hosts; i++) {
+        const struct driven *d = &n->host[i];
+        double w = d->step.decided ? weight[vote(d)] : 0;
+
+        if (w > most || (w == most && n->before[i] < n->before[of])) {
+            most = w;
+            of = i;
+        }
+    }
+    free(weight);
+    return of;
 }
 
 static void add_score(struct driven *d)
@@ -168,10 +207,11 @@ static void follow(struct ensemble *n, const struct follow_trace *t)
         unsigned best = best_of(n);
 
         for (unsigned k = 0; k < n->hosts; k++) {
+            n->before[k] = n->host[k].score;
             n->host[k].speaks = k == best && n->report->differences < DRIVEN_SHOWN;
             driven_take(&n->host[k], i);
         }
-        count(n, &n->host[best]);
+        count(n, &n->host[spokesman(n, best)]);
         if (n->hosts > 1)
             score(n, i);
     }
@@ -214,6 +254,7 @@ static void set_up(struct ensemble *n, const struct capture *c, const struct fol
     driven_build(&n->behind, c, t);
     begin(&n->behind, &n->rng);
     n->host = xcalloc(n->hosts, sizeof *n->host);
+    n->before = xcalloc(n->hosts, sizeof *n->before);
     for (unsigned i = 0; i < n->hosts; i++) {
         driven_build(&n->host[i], c, t);
         begin(&n->host[i], &n->rng);
@@ -282,6 +323,7 @@ int driven_follow(const struct capture *c, struct driven_report *r, struct error
         driven_free(&n.host[i]);
     driven_free(&n.behind);
     free(n.host);
+    free(n.before);
     follow_free(&t);
     return 0;
 }

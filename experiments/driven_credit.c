@@ -567,7 +567,7 @@ static void guess_vcpu(struct credit *c, struct credit_vcpu *cv, struct credit_f
 /* What has been charged too much or too little, less than a credit, is hidden too. */
 static void vary_charged(struct credit_vcpu *cv, double by, struct rng *rng)
 {
-    double share = by * 10 < 1 ? by * 10 : 1;
+    double share = 3 * by < 1 ? 3 * by : 1;
 
     cv->residual += (int64_t)(rng_normal(rng) * share * NS_PER_MS);
     cv->residual = (cv->residual % NS_PER_MS + NS_PER_MS) % NS_PER_MS;

@@ -308,6 +308,7 @@ static void decide(struct driven *d, struct pcpu *p, unsigned prev_to, struct vc
     copy_state(d, pf, false);
     model = ask(d, p, at);
     d->step.same = model == next;
+    d->step.answer = model->idle ? VCPU_IDLE : (int16_t)model->index;
     if (model != next) {
         if (d->speaks && d->step.judged) {
             free(d->step.text);

@@ -100,6 +100,7 @@ struct pool_follow {
 struct driven_step {
     bool decided, judged, choice, same;
     bool woke, woke_same, boost, boost_same, reset, reset_same;
+    int16_t answer; /* of a decision: the model's vCPU, or VCPU_IDLE */
     uint32_t pool;
     char *text; /* of a decision that differs; owned; NULL: none, or not asked for */
 };
