@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Following RTDS. Its records show deadline, budget and level whenever a budget is replenished, and
- * what is left of a budget at each decision. Replenishments are taken from the trace; charging,
- * the change of level when a budget is used up, and the decision are the model's own, and are set
- * to the trace's figures afterwards. A vCPU's state counts as known once a replenishment has shown
- * it.
+ * at each decision for how long a vCPU is charged and what is left of its budget then.
+ * Replenishments and these times are the trace's; what is left, the change of level when a budget
+ * is used up, and the decision are the model's own, and are set to the trace's figures afterwards.
+ * A vCPU's state counts as known once a replenishment has shown it.
  *
  * Deadlines are dates of Xen's clock, records have those of the TSC. The two differ by a constant:
  * a fresh deadline lies less than a period ahead of the clock, and just a period when a timer has
@@ -66,12 +66,14 @@ static void show_replenishment(struct driven *d, struct pool_follow *pf, struct 
     }
 }
 
-static void show_charge(struct pool_follow *pf, struct driven_vcpu *dv,
-                        const struct follow_record *r)
+/* For how long it is charged is taken from the record, whose date is some us off; what comes of it
+ * is the model's. */
+static void show_charge(struct driven *d, struct driven_vcpu *dv, const struct follow_record *r)
 {
     struct rt_follow_vcpu *fv = dv->of;
 
-    (void)pf;
+    if (d->pcpu[r->pcpu].open)
+        rt_vcpu(dv->vcpu)->start = d->pcpu[r->pcpu].decision - (sim_time)r->word[3];
     fv->charged = true;
     fv->budget = wide(r, 1);
     fv->level = r->words >= 5 ? r->word[4] : 0;
@@ -89,7 +91,7 @@ static void record(struct driven *d, struct pool_follow *pf, const struct follow
     else if (dv && r->event == XT_RTDS_BUDGET_REPLENISH && r->words >= 5)
         show_replenishment(d, pf, dv, r);
     else if (dv && r->event == XT_RTDS_BUDGET_BURN && r->words >= 4)
-        show_charge(pf, dv, r);
+        show_charge(d, dv, r);
     rt_data(pf->pool->scheduler)->tickled = f->told;
 }
 
@@ -160,7 +162,7 @@ static void decided(struct driven *d, struct pool_follow *pf, struct pcpu *p, st
             rv->budget = fv->own_budget;
         } else if (fv->seen) {
             f->charges++;
-            f->charges_same += rv->level == fv->level;
+            f->charges_same += rv->level == fv->level && rv->budget == fv->budget;
         }
         if (fv->charged) {
             rv->level = fv->level;
@@ -202,8 +204,8 @@ static char *inference(struct driven *d, struct pool_follow *pf)
     const struct rt_follow *f = pf->of;
 
     (void)d;
-    return xasprintf("%" PRIu64 " of %" PRIu64 " charges lead to the same level", f->charges_same,
-                     f->charges);
+    return xasprintf("%" PRIu64 " of %" PRIu64 " charges leave the same level and budget",
+                     f->charges_same, f->charges);
 }
 
 const struct follower follower_rtds = {
