@@ -18,6 +18,7 @@ enum {
     HOSTS_MIN = 96,
     HOSTS_MAX = 2000,
     RECORDS_TAKEN = 40000000, /* by all hosts together, if HOSTS_MIN allow it */
+    VCPUS_USUAL = 16,         /* each more costs time at each record */
     SELECT_EVERY = 4,         /* choices between two selections */
     WINDOW = 48               /* choices that a new guess is tried on before it takes part */
 };
@@ -220,7 +221,7 @@ static void follow(struct ensemble *n, const struct follow_trace *t)
 /* One will do where nothing is hidden, or there is nothing to choose. */
 static unsigned hosts_wanted(struct driven *d)
 {
-    size_t by_effort = RECORDS_TAKEN / d->trace->recs;
+    size_t by_effort = RECORDS_TAKEN / d->trace->recs / (1 + d->trace->vcpus / VCPUS_USUAL);
 
     for (int i = 0; i < 2; i++) {
         unsigned members = 0;

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOK_AHEAD = 24, RECORDS_MAX = 1 << 26 };
+enum { LOOK_AHEAD = 24, RECORDS_MAX = 1 << 26, AFTERWARDS = 4, STRANGERS = 32 };
+
+/* A single record so far ahead of all around it is damaged: nobody waits that long. */
+static const sim_time JUMP = 10 * NS_PER_S;
 
 /* ---- vCPUs ----------------------------------------------------------------------------------- */
 
@@ -31,10 +34,11 @@ static void list_vcpus(const struct capture *c, struct follow_trace *t)
     for (size_t k = 0; k < c->guests; k++)
         for (uint32_t i = 0; i < c->guest[k].vcpus; i++)
             add_vcpu(t, c->guest[k].domain, i);
+    t->described = t->vcpus;
 }
 
 /* Whom a record names. A vCPU that changes its runstate and is not in the capture's description
- * is followed too: a paused one that was touched, for example. */
+ * is followed too: a paused one that was touched, for example. Damaged records name many. */
 static int16_t name_vcpu(struct follow_trace *t, const struct follow_record *r)
 {
     const struct xt_event_info *info = xt_event_find(r->event, r->words);
@@ -51,8 +55,8 @@ static int16_t name_vcpu(struct follow_trace *t, const struct follow_record *r)
     if (domain == XT_IDLE_DOMAIN)
         return VCPU_IDLE;
     i = find_vcpu(t, domain, vcpu);
-    if (i == VCPU_NONE && follow_is_runstate(r) && domain < 0x7ff0 && vcpu < 512 &&
-        t->vcpus < 4096) {
+    if (i == VCPU_NONE && follow_is_runstate(r) && domain < 0x7ff0 &&
+        t->vcpus - t->described + vcpu < STRANGERS) {
         for (uint32_t k = 0; k <= vcpu; k++)
             if (find_vcpu(t, domain, k) == VCPU_NONE)
                 add_vcpu(t, domain, k);
@@ -113,6 +117,33 @@ static void annotate_vcpus(struct follow_trace *t)
     free(known);
 }
 
+/* ---- damage ---------------------------------------------------------------------------------- */
+
+/* Is record i far ahead of those that follow it? */
+static bool astray(const struct follow_trace *t, size_t i)
+{
+    for (size_t k = i + 1; k < t->recs && k <= i + AFTERWARDS; k++)
+        if (t->rec[k].at < t->rec[i].at - JUMP)
+            return true;
+    return i + 1 == t->recs;
+}
+
+static void drop_astray(struct follow_trace *t)
+{
+    sim_time last = TRACE_BEGIN;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < t->recs; i++) {
+        if (t->rec[i].at > last + JUMP && astray(t, i)) {
+            t->lost++;
+            continue;
+        }
+        last = t->rec[i].at;
+        t->rec[kept++] = t->rec[i];
+    }
+    t->recs = kept;
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static void take(struct follow_trace *t, size_t *room, const struct xentrace_record *rec,
@@ -155,6 +186,7 @@ int follow_read(const struct capture *c, struct follow_trace *t, struct errors *
         take(t, &room, &rec, first, c->tsc_hz);
     }
     xentrace_close(r);
+    drop_astray(t);
     for (size_t i = 0; i < t->recs; i++)
         if (follow_is_runstate(&t->rec[i]) && follow_to(&t->rec[i]) == XT_RUNNABLE &&
             follow_from(&t->rec[i]) != XT_RUNNING)
