@@ -45,3 +45,17 @@ check unknown_role_named grep -q 'role "juggler" is not understood' "$TMP/err"
 mkdir -p "$TMP/none"
 run "$TMP/none"
 check no_captures test $got -eq 2
+
+# What the kit recorded: every decision of RTDS and null is Xen's.
+run "$captures/kit"
+for scheduler in rtds null; do
+    check "$scheduler" grep -q "driven, P1: decisions as Xen's  *100 %  *100 % .* holds  *$scheduler: " "$TMP/out"
+done
+
+# A real RTDS schedule's bursts, replayed under Credit.
+trace=$captures/kit/rtds_waker.xentrace.gz
+if "$HVSIM" import "$trace" --cpu-hz 1G --workload "$TMP/replay.json" >"$TMP/out" 2>"$TMP/err"; then
+    echo "ok validate_xentrace/import"
+else
+    echo "FAIL validate_xentrace/import: $(head -1 "$TMP/err")"
+fi
