@@ -48,7 +48,7 @@ struct follow_trace {
     struct follow_record *rec;
     size_t recs;
     struct follow_vcpu *vcpu; /* dom0's, the guests' in the capture's order, then strangers' */
-    size_t vcpus, described; /* the first ones are in the capture's description */
+    size_t vcpus, described;  /* the first ones are in the capture's description */
     uint64_t lost;
 };
 
