@@ -10,7 +10,21 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+static const char *const kind_names[] = {[JSON_NUMBER] = "a number",
+                                         [JSON_STRING] = "a string",
+                                         [JSON_ARRAY] = "an array",
+                                         [JSON_OBJECT] = "an object"};
+
+static void wrong(struct json_value v, struct errors *e, const char *wanted)
+{
+    char *found = json_show(v);
+
+    json_error(v, e, "found %s: xl list -l has %s here", found, wanted);
+    free(found);
+}
 
 /* A member that must be of a kind if it is there; JSON_NONE if it is not. */
 static struct json_value member(struct json_value object, const char *key, enum json_kind kind,
@@ -20,8 +34,7 @@ static struct json_value member(struct json_value object, const char *key, enum 
 
     if (!json_exists(v) || json_kind(v) == kind)
         return v;
-    json_error(v, e, "found %s: xl list -l has %s here", json_kind_name(json_kind(v)),
-               json_kind_name(kind));
+    wrong(v, e, kind_names[kind]);
     return JSON_NONE;
 }
 
@@ -96,8 +109,7 @@ static void read_affinities(char text[][XL_CPUS], struct json_value masks, struc
     JSON_FOR_EACH(mask, masks)
     {
         if (json_kind(mask) != JSON_ARRAY)
-            json_error(mask, e, "found %s: xl list -l has an array of pCPUs here",
-                       json_kind_name(json_kind(mask)));
+            wrong(mask, e, "an array of pCPUs");
         else if ((!json_exists(online) || has_bit(online, vcpu)) && to < XL_VCPUS) {
             if (!*text[to])
                 bitmap(mask, text[to], e);
@@ -188,9 +200,7 @@ static void read_domain(struct xl_host *h, struct json_value domain, struct erro
     struct xl_domain *d;
 
     if (json_kind(domain) != JSON_OBJECT || !json_exists(config)) {
-        json_error(domain, e,
-                   "found %s: xl list -l has an object with \"domid\" and \"config\" for a domain",
-                   json_kind_name(json_kind(domain)));
+        wrong(domain, e, "a domain, an object with \"domid\" and \"config\",");
         return;
     }
     if (json_kind(json_member(domain, "domid")) == JSON_NULL)

@@ -279,9 +279,8 @@ enum json_kind json_kind(struct json_value v)
 const char *json_kind_name(enum json_kind kind)
 {
     static const char *const names[] = {
-        [JSON_ABSENT] = "nothing",        [JSON_NULL] = "null",
-        [JSON_BOOLEAN] = "true or false", [JSON_NUMBER_TEXT] = "a number",
-        [JSON_STRING] = "a string",       [JSON_ARRAY] = "an array",
+        [JSON_ABSENT] = "nothing",   [JSON_NULL] = "null",       [JSON_BOOLEAN] = "true or false",
+        [JSON_NUMBER] = "a number",  [JSON_STRING] = "a string", [JSON_ARRAY] = "an array",
         [JSON_OBJECT] = "an object",
     };
 

@@ -184,7 +184,10 @@ wrong() {
 wrong list_torn '30,$d' 'spoilt.json:.*'
 wrong list_weight 's/"weight": 512/"weight": 0/' \
     'spoilt.json:8:80: /0/config/b_info/sched_params/weight: .*from 1 to 65535'
-wrong list_kind 's/"nics": \[ \(.*\) \],/"nics": \1,/' '/1/config/nics: found an object'
+wrong list_kind 's/"nics": \[ \(.*\) \],/"nics": \1,/' '/1/config/nics: found an object.*has an array here'
 wrong list_order 's/\[ 0, 1 \], \[ 3 \]/[ 1, 0 ], [ 3 ]/' '/1/config/b_info/vcpu_hard_affinity/0/1'
 wrong list_name_missing 's/"name": "control", //' '/2: the domain.s "config" / "c_info" / "name"'
-wrong list_not_domains 's/"config"/"conf"/' '/0: found an object: xl list -l has'
+wrong list_not_domains 's/"config"/"conf"/' '/0: found an object.*has a domain, an object with'
+echo '[ 1, { "domid": "x", "config": { "c_info": { "name": 5 } } } ]' >list.json
+wrong list_number 's/a/a/' '/0: found 1: xl list -l has a domain'
+wrong list_name_number 's/a/a/' '/1/config/c_info/name: found 5: xl list -l has a string here'
