@@ -6,6 +6,7 @@
 #include "workloads/job.h"
 #include "workloads/lookbusy.h"
 #include "workloads/memcached.h"
+#include "workloads/replay.h"
 #include "workloads/request_server.h"
 #include "workloads/rpc.h"
 #include "workloads/script.h"
@@ -28,6 +29,7 @@ static const struct row rows[] = {
     {&program_yielder, NULL, NULL, false},
     {&program_server, NULL, NULL, false},
     {&program_list, script_start, NULL, false},
+    {&program_replay, replay_start, NULL, false},
     {&program_lookbusy, lookbusy_start, lookbusy_counts, false},
     {&program_job, job_start, job_counts, false},
     {&program_disk, disk_start, disk_counts, false},
