@@ -33,27 +33,6 @@ static double mean_late(const struct loop_rounds *r, const struct loop_deadline 
 
 /* ---- for people ------------------------------------------------------------------------------ */
 
-static void put_figure(struct grid *g, const struct interval *i, double scale)
-{
-    struct interval scaled = *i;
-    char *text;
-
-    scaled.estimate *= scale;
-    scaled.low *= scale;
-    scaled.high *= scale;
-    text = control_range_text(&scaled);
-    grid_put(g, "%s", text);
-    free(text);
-}
-
-static void put_value(struct grid *g, double x)
-{
-    char *text = value_text(x);
-
-    grid_put(g, "%s", text);
-    free(text);
-}
-
 static void print_row(struct grid *g, const struct variant *v, size_t loop, size_t at)
 {
     const struct loop_spec *spec = v->roster->loop[loop].spec;
@@ -68,18 +47,18 @@ static void print_row(struct grid *g, const struct variant *v, size_t loop, size
 
         grid_row(g);
         grid_put(g, "  %s", v->label);
-        put_value(g, deadline[at]);
+        grid_put_value(g, deadline[at]);
         if (deadline[at] * 1e6 == (double)spec->control.horizon)
-            put_figure(g, &s.unavailable, 100);
+            grid_put_range(g, &s.unavailable, 100);
         else
             grid_put(g, "%s", "");
-        put_value(g, 100 * mean_late(&r, &d));
+        grid_put_value(g, 100 * mean_late(&r, &d));
         if (r.replicas > 1) {
-            put_figure(g, &d.joint.all_late, 100);
-            put_value(g, 100 * d.joint.independent);
-            put_figure(g, &d.joint.lift, 1);
-            put_value(g, d.smallest_lift);
-            put_figure(g, &d.joint.phi, 1);
+            grid_put_range(g, &d.joint.all_late, 100);
+            grid_put_value(g, 100 * d.joint.independent);
+            grid_put_range(g, &d.joint.lift, 1);
+            grid_put_value(g, d.smallest_lift);
+            grid_put_range(g, &d.joint.phi, 1);
         }
     }
     free(deadline);

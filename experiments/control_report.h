@@ -86,7 +86,4 @@ void control_compare_pictures(const struct study *s, const char *dir, bool quiet
 /* The horizon and the other deadlines in ascending order, ms, each once; caller frees. */
 double *control_deadlines(const struct loop_spec *l, size_t *count);
 
-/* "4.2 (1.1 to 13)", or the estimate alone; caller frees. */
-char *control_range_text(const struct interval *i);
-
 #endif

@@ -165,42 +165,6 @@ void control_json(const struct variant *v, struct json_writer *w)
 
 /* ---- for people ------------------------------------------------------------------------------ */
 
-char *control_range_text(const struct interval *i)
-{
-    char *value = value_text(i->estimate), *low, *high, *text;
-
-    if (!interval_given(i) || isnan(i->estimate))
-        return value;
-    low = value_text(i->low);
-    high = value_text(i->high);
-    text = xasprintf("%s (%s to %s)", value, low, high);
-    free(value);
-    free(low);
-    free(high);
-    return text;
-}
-
-static void put_range(struct grid *g, const struct interval *i, double scale)
-{
-    struct interval scaled = *i;
-    char *text;
-
-    scaled.estimate *= scale;
-    scaled.low *= scale;
-    scaled.high *= scale;
-    text = control_range_text(&scaled);
-    grid_put(g, "%s", text);
-    free(text);
-}
-
-static void put_value(struct grid *g, double value)
-{
-    char *text = value_text(value);
-
-    grid_put(g, "%s", text);
-    free(text);
-}
-
 static void print_service(const struct roster_loop *l, const struct loop_rounds *r,
                           const struct loop_service *s, FILE *out)
 {
@@ -275,15 +239,15 @@ static void print_loop(const struct variant *v, size_t loop, FILE *out)
             mean += d.late[j].estimate / r.replicas;
         grid_row(&g);
         grid_put(&g, "  %.4g", d.deadline);
-        put_value(&g, 100 * mean);
+        grid_put_value(&g, 100 * mean);
         if (r.replicas < 2)
             continue;
-        put_range(&g, &d.joint.all_late, 100);
-        put_value(&g, 100 * d.joint.independent);
-        put_range(&g, &d.joint.lift, 1);
-        put_value(&g, d.smallest_lift);
-        put_range(&g, &d.joint.conditional, 1);
-        put_range(&g, &d.joint.phi, 1);
+        grid_put_range(&g, &d.joint.all_late, 100);
+        grid_put_value(&g, 100 * d.joint.independent);
+        grid_put_range(&g, &d.joint.lift, 1);
+        grid_put_value(&g, d.smallest_lift);
+        grid_put_range(&g, &d.joint.conditional, 1);
+        grid_put_range(&g, &d.joint.phi, 1);
     }
     grid_print(&g, out);
     grid_free(&g);

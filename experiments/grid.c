@@ -140,3 +140,27 @@ char *figure_text(const struct interval *i, bool *mark)
         return xasprintf("%.*f", places, i->estimate);
     return xasprintf("%.*f ±%.*f", places, i->estimate, places, half);
 }
+
+void grid_put_value(struct grid *g, double value)
+{
+    char *text = value_text(value);
+
+    grid_put(g, "%s", text);
+    free(text);
+}
+
+void grid_put_range(struct grid *g, const struct interval *i, double scale)
+{
+    char *value = value_text(scale * i->estimate), *low, *high;
+
+    if (!interval_given(i) || isnan(i->estimate)) {
+        grid_put(g, "%s", value);
+    } else {
+        low = value_text(scale * i->low);
+        high = value_text(scale * i->high);
+        grid_put(g, "%s (%s to %s)", value, low, high);
+        free(low);
+        free(high);
+    }
+    free(value);
+}

@@ -20,6 +20,11 @@ void grid_free(struct grid *g);
 void grid_row(struct grid *g);
 void grid_put(struct grid *g, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* A value as value_text() has it; "4.2 (1.1 to 13)", or the estimate alone, of an interval times
+ * `scale`: for intervals that do not lie around their estimate. */
+void grid_put_value(struct grid *g, double value);
+void grid_put_range(struct grid *g, const struct interval *i, double scale);
+
 void grid_print(const struct grid *g, FILE *out);
 
 /* "59.4 ±2.1", as many digits as the interval supports; "59.4 *" when there is none but could be,
