@@ -218,4 +218,17 @@ int credit_params_check(void *target, struct json_value v, struct errors *e);
 
 extern const struct param_table credit_param_table;
 
+/* What all schedulers have that are Credit with something of their own, in a struct sched_ops. */
+#define CREDIT_OPERATIONS                                                                          \
+    .abi = SCHEDULER_ABI, .trace_id = 0, .data_size = sizeof(struct credit),                       \
+    .pcpu_size = sizeof(struct credit_pcpu), .vcpu_size = sizeof(struct credit_vcpu),              \
+    .destroy = credit_destroy, .pcpu_join = credit_pcpu_join, .pcpu_leave = credit_pcpu_leave,     \
+    .domain_create = credit_domain_create, .domain_destroy = credit_domain_destroy,                \
+    .vcpu_create = credit_vcpu_create, .insert = credit_insert, .remove = credit_remove,           \
+    .adjust = credit_adjust, .adjust_global = credit_adjust_global, .sleep = credit_sleep,         \
+    .wake = credit_wake, .yield = credit_yield, .pick_cpu = credit_pick_cpu,                       \
+    .schedule = credit_schedule, .priority = credit_priority, .credit = credit_credit,             \
+    .queue_text = credit_queue_text, .rules = credit_rule_table, .is_tick = credit_is_tick,        \
+    .account_state = credit_account_state
+
 #endif
