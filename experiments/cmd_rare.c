@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* hvsim rare: how often a control loop fails, when that is too rare to be counted. */
 #include "experiments/commands.h"
+#include "experiments/control_report.h"
 #include "experiments/grid.h"
 #include "experiments/rare_run.h"
 #include "experiments/study_options.h"
 #include "models/control/late_watch.h"
-#include "sim/detmath.h"
 #include "sim/units.h"
 
 #include <math.h>
@@ -114,7 +114,7 @@ static void put_share(struct grid *g, const struct interval *i)
     else
         grid_put(g, "-");
     if (i->estimate > 0)
-        grid_put(g, "%.2f", -det_log(i->estimate) / det_log(10));
+        grid_put(g, "%.2f", availability_nines(i->estimate));
     else
         grid_put(g, "-");
 }

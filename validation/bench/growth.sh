@@ -22,7 +22,7 @@ mkdir -p $out
 cost() {
     seconds=$(awk -v n=$(($2 * $3)) -v work=$work '
         BEGIN { t = work / n; if (t > 10) t = 10; if (t < .1) t = .1; print t }')
-    for i in 1 2; do
+    for _ in 1 2; do
         "$BENCH/sched" wakers "$1" "$2" "$3" "$seconds" 2>/dev/null
     done | sed -n 's/.* \([0-9][0-9]*\) ns per decision.* \([0-9.]*\) waiting.*/\1 \2/p' | sort -n | head -1
 }
