@@ -517,9 +517,14 @@ static size_t continuous(const struct calibration_problem *p)
     return n;
 }
 
-static size_t profile_values(const struct unknown *u)
+static size_t values_of(const struct search *s)
 {
-    return u->choice ? u->choices - 1 : PROFILE_VALUES;
+    return s->o->profile ? s->o->profile : PROFILE_VALUES;
+}
+
+static size_t profile_values(const struct search *s, const struct unknown *u)
+{
+    return u->choice ? u->choices - 1 : values_of(s);
 }
 
 /* A third for the choices, another for the others with a second look at the choices (which may have
@@ -530,7 +535,7 @@ static void fit(struct search *s, struct calibration_result *r)
     size_t budget = s->o->budget, values = 0, third = budget / 3, first, end, best[FINALISTS], n;
 
     for (size_t i = 0; i < s->p->unknowns; i++)
-        values += profile_values(&s->p->unknown[i]);
+        values += profile_values(s, &s->p->unknown[i]);
     s->limit = third ? third : 1;
     n = combinations(s->p, s->limit);
     r->all_combinations = n <= s->limit;
@@ -586,15 +591,19 @@ static size_t best_with(const struct search *s, size_t unknown, double value)
     return best;
 }
 
-static size_t list_values(const struct unknown *u, double now, struct candidate_value *v)
+static size_t list_values(const struct unknown *u, size_t values, double now,
+                          struct candidate_value *v)
 {
     size_t n = 0;
+    bool listed = u->choice != NULL;
 
     for (size_t i = 0; u->choice && i < u->choices; i++)
         v[n++].value = u->choice[i];
-    for (size_t i = 0; !u->choice && i < PROFILE_VALUES; i++)
-        v[n++].value = at_share(u, (double)i / (PROFILE_VALUES - 1));
-    if (!u->choice)
+    for (size_t i = 0; !u->choice && i < values; i++) {
+        v[n].value = at_share(u, (double)i / (double)(values - 1));
+        listed = listed || v[n++].value == now;
+    }
+    if (!listed)
         v[n++].value = now;
     qsort(v, n, sizeof *v, by_value);
     return n;
@@ -661,7 +670,7 @@ static void profiles(struct search *s, struct calibration_result *r)
     struct candidate_value *v = NULL;
 
     for (size_t i = 0; i < s->p->unknowns; i++)
-        values += profile_values(&s->p->unknown[i]);
+        values += profile_values(s, &s->p->unknown[i]);
     r->refits = values && left > values ? left / values : 1;
     /* All first, since a profile may find something better than the best so far. */
     for (int pass = 0; pass < 2 && !s->failed; pass++)
@@ -670,8 +679,8 @@ static void profiles(struct search *s, struct calibration_result *r)
             size_t n = 0;
             bool all = true;
 
-            v = xrealloc(v, (u->choices + PROFILE_VALUES + 1) * sizeof *v);
-            n = list_values(u, s->done[s->best].x[i], v);
+            v = xrealloc(v, (u->choices + values_of(s) + 1) * sizeof *v);
+            n = list_values(u, values_of(s), s->done[s->best].x[i], v);
             for (size_t k = 0; k < n && !s->failed; k++) {
                 v[k].at = best_with(s, i, v[k].value);
                 if (v[k].value != s->done[s->best].x[i] && (!pass || v[k].at == SIZE_MAX))

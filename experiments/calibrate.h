@@ -57,8 +57,9 @@ struct calibration_problem {
 };
 
 struct calibration_options {
-    size_t budget;                                      /* simulations of all points */
-    const char *journal;                                /* a file to keep them in; NULL: none */
+    size_t budget;       /* simulations of all points */
+    size_t profile;      /* values of a continuous unknown in its profile; 0: 5 */
+    const char *journal; /* a file to keep them in; NULL: none */
     void (*tell)(void *ctx, size_t spent, double best); /* progress; may be NULL */
 };
 

@@ -195,7 +195,8 @@ static void free_part(struct part *p)
 static int fit(struct part *p, size_t budget, const char *journal, struct calibration_file *f,
                struct errors *e)
 {
-    struct calibration_options o = {.budget = budget, .journal = journal, .tell = tell};
+    struct calibration_options o = {
+        .budget = budget, .profile = p->o->profile, .journal = journal, .tell = tell};
     struct calibration_problem problem = {.unknowns = p->unknowns,
                                           .point = p->point,
                                           .points = p->points,

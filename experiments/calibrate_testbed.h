@@ -18,7 +18,8 @@
 #include "experiments/calibration_file.h"
 
 struct testbed_calibration {
-    size_t budget; /* settings tried for the larger part; half of it for the base latency */
+    size_t budget;  /* settings tried for the larger part; half of it for the base latency */
+    size_t profile; /* values of each continuous unknown */
     const char *journal;
     const struct param_list *hold; /* char *: "UNKNOWN=VALUE", not to be fitted */
     int runs, seconds, simulations;

@@ -298,7 +298,8 @@ int calibrate_xentrace(const char *dir, const struct xentrace_calibration *o,
 {
     struct fit t = {.o = o};
     struct unknown own[UNKNOWNS];
-    struct calibration_options options = {.budget = o->budget, .journal = o->journal, .tell = tell};
+    struct calibration_options options = {
+        .budget = o->budget, .profile = o->profile, .journal = o->journal, .tell = tell};
     struct calibration_problem p = {.unknown = own, .ctx = &t, .simulate = simulate};
     struct calibration_result r;
     int status = machine_of_captures(&t.machine, e) ? -1 : take_captures(&t, dir, f, e);

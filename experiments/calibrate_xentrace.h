@@ -15,6 +15,7 @@
 
 struct xentrace_calibration {
     size_t budget;
+    size_t profile; /* values of each continuous unknown */
     const char *journal;
     const struct param_list *hold; /* char *: "UNKNOWN=VALUE", not to be fitted */
     int simulations;               /* of each capture */

@@ -12,7 +12,7 @@
 struct calibrate_command {
     char *out, *journal;
     struct param_list hold;
-    int64_t budget, runs, seconds, simulations;
+    int64_t budget, profile, runs, seconds, simulations;
     int jobs;
     bool quiet;
 };
@@ -25,6 +25,10 @@ static const struct command_option rows[] = {
      .value = "FILE.json"},
     {.param = {PARAM("budget", INTEGER, struct calibrate_command, budget), .def = "150", .min = "2",
                .max = "1000000", .meaning = "Settings of the unknowns to try."},
+     .value = "N"},
+    {.param = {PARAM("profile", INTEGER, struct calibrate_command, profile), .def = "5", .min = "2",
+               .max = "1000",
+               .meaning = "Values at which each continuous unknown is held for its profile."},
      .value = "N"},
     {.param = {PARAM("hold", LIST, struct calibrate_command, hold),
                .meaning = "An unknown that is known: it is not fitted; may be repeated."},
@@ -56,6 +60,7 @@ static int testbed(const char *dir, const struct calibrate_command *c, struct ca
                    struct errors *e)
 {
     const struct testbed_calibration o = {.budget = (size_t)c->budget,
+                                          .profile = (size_t)c->profile,
                                           .journal = c->journal,
                                           .hold = &c->hold,
                                           .runs = (int)c->runs,
@@ -71,6 +76,7 @@ static int xentrace(const char *dir, const struct calibrate_command *c, struct c
                     struct errors *e)
 {
     const struct xentrace_calibration o = {.budget = (size_t)c->budget,
+                                           .profile = (size_t)c->profile,
                                            .journal = c->journal,
                                            .hold = &c->hold,
                                            .simulations = (int)c->simulations,
@@ -124,9 +130,10 @@ static char *command_line(const struct kind *k, const char *dir, const struct ca
         free(held);
         held = longer;
     }
-    text = xasprintf("hvsim calibrate %s%s%s --budget %lld%s --simulations %lld%s --out %s",
-                     k->name, dir ? " " : "", dir ? dir : "", (long long)c->budget, experiments,
-                     (long long)c->simulations, held, c->out ? c->out : "FILE.json");
+    text = xasprintf(
+        "hvsim calibrate %s%s%s --budget %lld --profile %lld%s --simulations %lld%s --out %s",
+        k->name, dir ? " " : "", dir ? dir : "", (long long)c->budget, (long long)c->profile,
+        experiments, (long long)c->simulations, held, c->out ? c->out : "FILE.json");
 
     free(experiments);
     free(held);

@@ -59,7 +59,7 @@ const struct testbed_point *testbed_point_like(const struct testbed_cell *c,
                                                const struct testbed_point *p);
 
 /* Simulate these cells, and fill the values of their points. Ratios are taken when the cell of the
- * other scheduler has been simulated. -1: errors. */
+ * other scheduler has been simulated. -1: errors; if it was interrupted, with what there is. */
 int testbed_simulate(struct testbed_cell *const *cell, size_t cells, const double *x, unsigned jobs,
                      bool quiet, struct errors *e);
 void testbed_ratios(struct testbed_data *d);

@@ -122,8 +122,8 @@ int testbed_simulate(struct testbed_cell *const *cell, size_t cells, const doubl
         status = s.losses ? error_add(e, study_exit_code(&s), "%zu simulations were lost: %s",
                                       s.losses, s.lost[0].reason)
                           : error_add(e, EXIT_INTERRUPTED, "interrupted");
-    for (size_t i = 0; i < cells && !status; i++)
-        take(cell[i], &s.variant[i]);
+    for (size_t i = 0; i < cells && (!status || s.interrupted); i++)
+        take(cell[i], &s.variant[i]); /* of an interrupted study, what there is */
     study_free(&s);
     return status;
 }

@@ -57,7 +57,7 @@ static void add_row(struct checks *checks, const struct testbed_cell *c,
     off = (row.simulated - p->published) / p->published;
     snprintf(note, sizeof note, "error %+.0f %%", 100 * off);
     row.tolerance_text = "central 95 % of the simulated runs";
-    row.note = note;
+    row.note = isnan(off) ? "not simulated" : note;
     row.verdict = isnan(row.simulated)                                  ? VERDICT_NONE
                   : p->published >= row.low && p->published <= row.high ? VERDICT_HOLDS
                                                                         : VERDICT_SHORT;
@@ -213,8 +213,7 @@ static int simulate(struct testbed_data *d, const double *x, const struct testbe
     for (size_t i = 0; i < d->cells; i++)
         cell[i] = &d->cell[i];
     status = testbed_simulate(cell, d->cells, x, o->jobs, o->quiet, e);
-    if (!status)
-        testbed_ratios(d);
+    testbed_ratios(d);
     free(cell);
     return status;
 }
@@ -235,8 +234,8 @@ enum exit_code validate_testbed(const char *dir, const struct testbed_validation
     }
     if (ready && o->scenarios)
         code = write_scenarios(&d, x, o->scenarios, out, e) ? EXIT_INPUT : EXIT_OK;
-    else if (ready && !simulate(&d, x, o, e))
-        code = report(&d, o->quiet, out);
+    else if (ready && (!simulate(&d, x, o, e) || errors_exit_code(e) == EXIT_INTERRUPTED))
+        code = report(&d, o->quiet, out); /* interrupted: of what there is */
     testbed_free(&d);
     return e->count ? errors_exit_code(e) : code;
 }
