@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/calibrate.h"
 
+#include "sim/detmath.h"
 #include "sim/json_writer.h"
 #include "sim/line_file.h"
 
@@ -47,7 +48,7 @@ double calibration_point_loss(double measured, double simulated)
 
     if (isnan(simulated) || simulated <= 0 || measured <= 0)
         return CALIBRATION_WORST;
-    off = fabs(log(simulated / measured));
+    off = fabs(det_log(simulated / measured));
     return off < CALIBRATION_WORST ? off : CALIBRATION_WORST;
 }
 
@@ -383,12 +384,12 @@ static void by_turns(struct search *s)
 static double at_share(const struct unknown *u, double share)
 {
     share = share < 0 ? 0 : share > 1 ? 1 : share;
-    return u->log ? u->low * pow(u->high / u->low, share) : u->low + share * (u->high - u->low);
+    return u->log ? u->low * det_pow(u->high / u->low, share) : u->low + share * (u->high - u->low);
 }
 
 static double share_of(const struct unknown *u, double value)
 {
-    return u->log ? log(value / u->low) / log(u->high / u->low)
+    return u->log ? det_log(value / u->low) / det_log(u->high / u->low)
                   : (value - u->low) / (u->high - u->low);
 }
 
@@ -442,7 +443,7 @@ static size_t simplex(struct search *s, const double *base, size_t held, double 
     size_t *list = xcalloc(s->p->unknowns, sizeof *list);
     struct moved m = {.s = s, .base = base, .free = list, .best = SIZE_MAX};
     gsl_multimin_fminimizer *minimizer;
-    gsl_multimin_function f = {.f = loss_at, .params = &m};
+    gsl_multimin_function f = {.f = loss_at, .n = 0, .params = &m};
     gsl_vector *start, *steps;
 
     for (size_t i = 0; i < s->p->unknowns; i++)

@@ -37,7 +37,7 @@ room=$(mktemp -d "${TMPDIR:-/tmp}/hvsim-clean-room.XXXXXX")
 chmod 755 "$room" # it becomes a / for everyone
 # shellcheck disable=SC2317 # called by the trap
 leave() {
-    umount "$room/proc" "$room/dev/shm" 2>/dev/null
+    umount "$room/proc" "$room/dev/shm" "$room/dev/pts" 2>/dev/null
     if [ -n "$keep" ]; then echo "kept: $room"; else rm -rf --one-file-system "$room"; fi
 }
 trap leave EXIT
@@ -57,6 +57,7 @@ apt-config dump | grep -E '^Acquire::(http|https)::' >"$room/etc/apt/apt.conf.d/
 cp /etc/resolv.conf /etc/hosts "$room/etc/" 2>/dev/null
 mount -t proc proc "$room/proc" 2>/dev/null || mount --bind /proc "$room/proc" 2>/dev/null ||
     echo "(no /proc inside)"
+mount --bind /dev/pts "$room/dev/pts" 2>/dev/null || echo "(no pseudo-terminals inside)"
 git clone -q . "$room/srv/hvsim" || exit 1
 
 inside() { chroot "$room" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \

@@ -60,6 +60,7 @@ check "calibrate says which choices they do not tell" eval 'row pcpus_24 | says 
 check "calibrate writes the command" says '"command": "hvsim calibrate testbed .*--budget 90' "$TMP/job.json"
 check "calibrate keeps a journal" says '"simulated"' "$TMP/journal.loads"
 cp "$TMP/job.json" "$TMP/first.json"
+# shellcheck disable=SC2034 # by eval below
 lines=$(wc -l <"$TMP/journal.loads")
 check "calibrate from a journal" status 0 calibrate --budget 90 --out "$TMP/job.json" --journal "$TMP/journal"
 check "calibrate from a journal gives the same bytes" cmp "$TMP/first.json" "$TMP/job.json"

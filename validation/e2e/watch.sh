@@ -55,8 +55,8 @@ keys() {
         grep -q -- "$4" "out.$1"
     check "$1" "out.$1" $?
 }
-if ! command -v script >/dev/null; then
-    echo "skip watch/keys: no script"
+if ! script -qec true /dev/null >/dev/null 2>&1; then
+    echo "skip watch/keys: no script, or no pseudo-terminals here"
 else
     keys quit 'q' 10ms 'step to next decision'
     keys pause '  q' 10ms 'paused'
