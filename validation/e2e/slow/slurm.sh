@@ -151,17 +151,17 @@ check "slurm: the same bytes" same_tables "$TMP/plain"
 check "slurm: done already" eval 'slurm "$TMP/plain" --tasks 4 >"$TMP/out" && grep -q "^12 of 12 points done (12 before)" "$TMP/out"'
 
 # A task that runs: the hvsim of a share, found by its directory; not a worker that it has forked.
-runs_share() { # PID DIR
-    { tr '\0' ' ' <"/proc/$1/cmdline"; } 2>/dev/null | grep -q -- "sweep run .* --out $2 --shard"
-}
+# Quickly, while it has work left.
 running_task() { # DIR
-    local pid parent
-    for pid in /proc/[0-9]*; do
-        pid=${pid#/proc/}
-        runs_share "$pid" "$1" || continue
-        parent=$({ awk '/^PPid:/ { print $2 }' "/proc/$pid/status"; } 2>/dev/null)
-        if [ -n "$parent" ] && ! runs_share "$parent" "$1"; then
-            echo "$pid"
+    local files file key value
+    files=$(grep -lzxF -e "$1" /proc/[0-9]*/cmdline 2>/dev/null | xargs -r grep -lzxF -e --shard 2>/dev/null)
+    for file in $files; do
+        while read -r key value; do
+            [ "$key" != PPid: ] || break
+        done 2>/dev/null <"${file%cmdline}status"
+        if [ "$key" = PPid: ] && ! grep -qxF "/proc/$value/cmdline" <<<"$files"; then
+            file=${file#/proc/}
+            echo "${file%/cmdline}"
             return
         fi
     done
@@ -176,9 +176,9 @@ task_killed() {
     local pid task
     slurm_behind "$TMP/killed" --tasks 4 >"$TMP/out" 2>&1 &
     pid=$!
-    wait_for_lines "$TMP/killed" 12 $pid
+    wait_for_lines "$TMP/killed" 4 $pid
     task=$(running_task "$TMP/killed") || { kill $pid; echo "no task is running"; return 1; }
-    kill -9 "$task"
+    kill -9 "$task" || { wait $pid; echo "the task was over before it could be killed"; return 1; }
     wait $pid || { head -n 3 "$TMP/out"; return 1; }
     [ "$(find "$TMP/killed/slurm" -name '*.log' | cut -d_ -f1 | sort -u | wc -l)" -ge 2 ] ||
         { echo "nothing was submitted again"; return 1; }
