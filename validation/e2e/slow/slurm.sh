@@ -119,7 +119,7 @@ done
 # ---- A sweep --------------------------------------------------------------------------------------
 
 cat >"$TMP/host.json" <<'EOF'
-{ "version": 1, "warmup": "50ms", "duration": "2s", "drain": "50ms",
+{ "version": 1, "warmup": "50ms", "duration": "10s", "drain": "50ms",
   "platform": "one-host-10g.platform.xml",
   "hosts": [ { "name": "xen", "pcpus": 2, "scheduler": "credit", "dom0": {},
       "domains": [ { "name": "web", "network": {}, "programs": [ { "run": "rpc" } ] },
