@@ -59,5 +59,7 @@ int compare_write(const struct study *s, const struct variations *v, const char 
 
 /* compare_plot.c */
 int compare_plot(const struct study *s, const char *dir, bool quiet, struct errors *e);
+/* Both pictures of a script: the blocks of BASE.dat, one for each variant, drawn `how`. */
+void compare_plot_variants(const struct study *s, const char *base, const char *how, FILE *out);
 
 #endif

@@ -49,6 +49,21 @@ static void write_data(const void *ctx, FILE *out)
     }
 }
 
+void compare_plot_variants(const struct study *s, const char *base, const char *how, FILE *out)
+{
+    for (int picture = 0; picture < 2; picture++) {
+        gnuplot_terminal(picture, base, out);
+        fputs("plot ", out);
+        for (size_t i = 0; i < s->variants; i++) {
+            fprintf(out, "%s'%s.dat' index %zu %s linewidth 2 title ", i ? ", \\\n     " : "", base,
+                    i, how);
+            gnuplot_quote(s->variant[i].label, out);
+            fputs(" noenhanced", out);
+        }
+        fputs("\nunset output\n", out);
+    }
+}
+
 static void write_script(const void *ctx, FILE *out)
 {
     const struct plot *p = ctx;
@@ -70,17 +85,7 @@ static void write_script(const void *ctx, FILE *out)
             p->base, p->base, p->base, p->base);
     gnuplot_quote(*title ? title : p->client->name, out);
     fputs(" noenhanced\n", out);
-    for (int picture = 0; picture < 2; picture++) {
-        gnuplot_terminal(picture, p->base, out);
-        fputs("plot ", out);
-        for (size_t i = 0; i < p->study->variants; i++) {
-            fprintf(out, "%s'%s.dat' index %zu with steps linewidth 2 title ",
-                    i ? ", \\\n     " : "", p->base, i);
-            gnuplot_quote(p->study->variant[i].label, out);
-            fputs(" noenhanced", out);
-        }
-        fputs("\nunset output\n", out);
-    }
+    compare_plot_variants(p->study, p->base, "with steps", out);
 }
 
 int compare_plot(const struct study *s, const char *dir, bool quiet, struct errors *e)

@@ -3,6 +3,7 @@
  * Pictures of control loops: lateness over the deadline, of one variant or of all; dependence in
  * the upper tail.
  */
+#include "experiments/compare.h"
 #include "experiments/control_report.h"
 #include "experiments/gnuplot.h"
 
@@ -265,17 +266,7 @@ static void write_curves_script(const void *ctx, FILE *out)
           "set ylabel 'share of rounds in which all replicas are late'\n"
           "set key outside below center vertical maxrows 8\n",
           out);
-    for (int picture = 0; picture < 2; picture++) {
-        gnuplot_terminal(picture, p->base, out);
-        fputs("plot ", out);
-        for (size_t i = 0; i < p->study->variants; i++) {
-            fprintf(out, "%s'%s.dat' index %zu using 1:2 with lines linewidth 2 title ",
-                    i ? ", \\\n     " : "", p->base, i);
-            gnuplot_quote(p->study->variant[i].label, out);
-            fputs(" noenhanced", out);
-        }
-        fputs("\nunset output\n", out);
-    }
+    compare_plot_variants(p->study, p->base, "using 1:2 with lines", out);
 }
 
 void control_compare_pictures(const struct study *s, const char *dir, bool quiet, struct errors *e)

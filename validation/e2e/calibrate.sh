@@ -10,20 +10,7 @@
 set -u
 export LC_ALL=C
 
-ok() { echo "ok $1"; }
-fail() { echo "FAIL $1: $2"; }
-check() { # NAME COMMAND...
-    local name=$1
-    shift
-    if "$@" >"$TMP/check.out" 2>&1; then ok "$name"; else fail "$name" "$* ($(head -n 1 "$TMP/check.out"))"; fi
-}
-status() { # WANTED COMMAND...
-    local want=$1 got=0
-    shift
-    "$@" >"$TMP/out" 2>"$TMP/err" || got=$?
-    [ "$got" = "$want" ] || { echo "exit $got, wanted $want: $(head -n 1 "$TMP/err")"; return 1; }
-}
-says() { grep -q -- "$1" "${2:-$TMP/out}" || { echo "no \"$1\" in: $(head -n 3 "${2:-$TMP/out}")"; return 1; }; }
+. validation/checks.sh
 row() { awk -v name="$1" '$1 == name' "$TMP/fit"; } # of the table of unknowns
 within() { # LOW HIGH: the value in the row is
     awk -v low="$1" -v high="$2" '{ print "value " $2; good = $2 >= low && $2 <= high } END { exit !good }'

@@ -8,22 +8,7 @@
 set -u
 export LC_ALL=C
 
-ok() { echo "ok $1"; }
-fail() { echo "FAIL $1: $2"; }
-check() { # NAME COMMAND...
-    local name=$1
-    shift
-    if "$@" >"$TMP/check.out" 2>&1; then ok "$name"; else fail "$name" "$* ($(head -n 1 "$TMP/check.out"))"; fi
-}
-# shellcheck disable=SC2317 # called through check
-status() { # WANTED COMMAND...
-    local want=$1 got=0
-    shift
-    "$@" >"$TMP/out" 2>"$TMP/err" || got=$?
-    [ "$got" = "$want" ] || { echo "exit $got, wanted $want: $(head -n 1 "$TMP/err")"; return 1; }
-}
-# shellcheck disable=SC2317
-says() { grep -q -- "$1" "$2" || { echo "no \"$1\" in: $(head -n 3 "$2")"; return 1; }; }
+. validation/checks.sh
 
 cat >"$TMP/host.json" <<'EOF2'
 { "version": 1, "title": "A <b>title</b> & </script>", "warmup": "100ms", "duration": "400ms", "replications": 2,

@@ -13,20 +13,7 @@ true
 set -u
 export LC_ALL=C
 
-ok() { echo "ok $1"; }
-fail() { echo "FAIL $1: $2"; }
-check() { # NAME COMMAND...
-    local name=$1
-    shift
-    if "$@" >"$TMP/check.out" 2>&1; then ok "$name"; else fail "$name" "$* ($(head -n 1 "$TMP/check.out"))"; fi
-}
-status() { # WANTED COMMAND...
-    local want=$1 got=0
-    shift
-    "$@" >"$TMP/out" 2>"$TMP/err" || got=$?
-    [ "$got" = "$want" ] || { echo "exit $got, wanted $want: $(head -n 1 "$TMP/err")"; return 1; }
-}
-says() { grep -q -- "$1" "${2:-$TMP/out}" || { echo "no \"$1\" in: $(head -n 3 "${2:-$TMP/out}")"; return 1; }; }
+. validation/checks.sh
 sweep() { "$HVSIM" sweep run "$@" --quiet; }
 sweep_behind() { exec "$HVSIM" sweep run "$@" --quiet; } # to be called with &: $! is hvsim itself
 tables() { # DIR: the checksum of all tables

@@ -12,20 +12,7 @@ true
 set -u
 export LC_ALL=C
 
-ok() { echo "ok $1"; }
-fail() { echo "FAIL $1: $2"; }
-check() { # NAME COMMAND...
-    local name=$1
-    shift
-    if "$@" >"$TMP/check.out" 2>&1; then ok "$name"; else fail "$name" "$* ($(head -n 1 "$TMP/check.out"))"; fi
-}
-status() { # WANTED COMMAND...
-    local want=$1 got=0
-    shift
-    "$@" >"$TMP/out" 2>"$TMP/err" || got=$?
-    [ "$got" = "$want" ] || { echo "exit $got, wanted $want: $(head -n 1 "$TMP/err")"; return 1; }
-}
-says() { grep -q -- "$1" "${2:-$TMP/out}" || { echo "no \"$1\" in: $(head -n 3 "${2:-$TMP/out}")"; return 1; }; }
+. validation/checks.sh
 
 # A server beside hogs on as many pCPUs: with fewer hogs it waits less, that is certain.
 cat >"$TMP/host.json" <<'EOF'

@@ -9,19 +9,7 @@ set -u
 export LC_ALL=C
 traces=validation/xen/traces
 
-ok() { echo "ok $1"; }
-fail() { echo "FAIL $1: $2"; }
-check() { # NAME CONDITION...: the rest is a command
-    local name=$1
-    shift
-    if "$@" >"$TMP/check.out" 2>&1; then ok "$name"; else fail "$name" "$* ($(head -n 1 "$TMP/check.out"))"; fi
-}
-status() { # WANTED COMMAND...
-    local want=$1 got=0
-    shift
-    "$@" >"$TMP/out" 2>"$TMP/err" || got=$?
-    [ "$got" = "$want" ] || { echo "exit $got, wanted $want: $(head -n 1 "$TMP/err")"; return 1; }
-}
+. validation/checks.sh
 
 # ---- Agreement with xenalyze ----------------------------------------------------------------------
 # Both outputs become lines "total SECONDS", "bytes PCPU CLASS N", "v DOMAIN VCPU STATE COUNT MEAN

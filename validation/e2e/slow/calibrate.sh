@@ -8,14 +8,7 @@
 set -u
 export LC_ALL=C
 
-ok() { echo "ok $1"; }
-fail() { echo "FAIL $1: $2"; }
-check() { # NAME COMMAND...
-    local name=$1
-    shift
-    if "$@" >"$TMP/check.out" 2>&1; then ok "$name"; else fail "$name" "$* ($(head -n 1 "$TMP/check.out"))"; fi
-}
-says() { grep -q -- "$1" "$2" || { echo "no \"$1\" in: $(head -n 3 "$2")"; return 1; }; }
+. validation/checks.sh
 below() { awk -v text="$1" -v most="$2" 'index($0, text) { sub(".*error. ", ""); print; good = $1 < most } END { exit !good }' "$3"; }
 
 # Given: what the long calibration found. Left: the loads and the base latency.

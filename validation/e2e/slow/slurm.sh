@@ -13,14 +13,8 @@ true
 set -u
 export LC_ALL=C
 
-ok() { echo "ok $1"; }
-fail() { echo "FAIL $1: $2"; }
+. validation/checks.sh
 skip() { echo "skip slurm: $1"; exit 0; }
-check() { # NAME COMMAND...
-    local name=$1
-    shift
-    if "$@" >"$TMP/check.out" 2>&1; then ok "$name"; else fail "$name" "$* ($(head -n 1 "$TMP/check.out"))"; fi
-}
 
 PATH=$PATH:/usr/sbin:/sbin
 for tool in slurmctld slurmd sbatch squeue scancel sinfo munged; do

@@ -10,9 +10,14 @@
 
 qemu_program=${QEMU:-qemu-system-x86_64} qemu_data=()
 
-even_turns() {
+# "8.2.1"; nothing if it is not there, which `need` tells of
+qemu_version() { # PROGRAM
+    { "$1" --version 2>/dev/null || true; } | sed -n 's/.*version \([0-9.]*\).*/\1/p'
+}
+
+even_turns() { # PROGRAM
     local version
-    version=$({ "$1" --version 2>/dev/null || true; } | sed -n 's/.*version \([0-9]*\.[0-9]*\).*/\1/p')
+    version=$(qemu_version "$1")
     [ -n "$version" ] && [ "$(printf '%s\n' 8.1 "$version" | sort -V | head -1)" = 8.1 ]
 }
 
@@ -27,7 +32,7 @@ if [ "${interleave:?}" = 1 ] && ! even_turns "$qemu_program"; then
     qemu_data=(-L "$backport/usr/share/qemu" -L "$backport/usr/share/seabios")
 fi
 ${dry:?} || need "$qemu_program"
-version=$({ "$qemu_program" --version 2>/dev/null || true; } | sed -n 's/.*version \([0-9.]*\).*/\1/p')
+version=$(qemu_version "$qemu_program")
 # shellcheck disable=SC2034 # for NAME.json
 emulator="QEMU $version TCG, icount shift=1 (500 MIPS, 1 instruction = 2 ns)"
 [ "$interleave" = 0 ] || emulator="$emulator, pCPUs interleaved by a 1024 Hz timer"
