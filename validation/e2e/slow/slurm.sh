@@ -166,6 +166,9 @@ wait_for_lines() { # DIR N PID
         sleep 0.05
     done
 }
+jobs_submitted() { # DIR: how many, by the logs of their tasks, JOB_TASK.log
+    find "$1/slurm" -name '*.log' -printf '%f\n' | cut -d_ -f1 | sort -u | wc -l
+}
 task_killed() {
     local pid task
     slurm_behind "$TMP/killed" --tasks 4 >"$TMP/out" 2>&1 &
@@ -174,8 +177,7 @@ task_killed() {
     task=$(running_task "$TMP/killed") || { kill $pid; echo "no task is running"; return 1; }
     kill -9 "$task" || { wait $pid; echo "the task was over before it could be killed"; return 1; }
     wait $pid || { head -n 3 "$TMP/out"; return 1; }
-    [ "$(find "$TMP/killed/slurm" -name '*.log' | cut -d_ -f1 | sort -u | wc -l)" -ge 2 ] ||
-        { echo "nothing was submitted again"; return 1; }
+    [ "$(jobs_submitted "$TMP/killed")" -ge 2 ] || { echo "nothing was submitted again"; return 1; }
 }
 check "slurm: a task is killed" task_killed
 check "slurm: a task is killed, the same bytes" same_tables "$TMP/killed"
@@ -208,7 +210,7 @@ follower_killed() {
     kill -9 $pid
     wait $pid 2>/dev/null
     slurm "$TMP/follower" --tasks 4 --array-limit 1 >"$TMP/out" 2>&1 || { head -n 3 "$TMP/out"; return 1; }
-    jobs=$(find "$TMP/follower/slurm" -name '*.log' | sed 's|.*/||; s/_.*//' | sort -u | wc -l)
+    jobs=$(jobs_submitted "$TMP/follower")
     [ "$jobs" = 1 ] || { echo "$jobs jobs instead of the one that was there"; return 1; }
 }
 check "slurm: the follower is killed" follower_killed
