@@ -25,7 +25,7 @@ MAKEFLAGS += --no-builtin-rules
 
 # ---- Sources: by place, so that a new file needs no line here -------------------------------------
 
-LIB_DIRS := sim $(patsubst %/,%,$(wildcard models/*/)) workloads experiments experiments/traces
+LIB_DIRS := sim $(patsubst %/,%,$(wildcard models/*/)) workloads $(patsubst %/,%,$(wildcard experiments/*/))
 MAIN_SRC := $(wildcard experiments/main.c)
 LIB_SRC := $(filter-out experiments/main.c,$(sort $(wildcard $(LIB_DIRS:%=%/*.c))))
 SUITE_SRC := $(sort $(wildcard validation/unit/test_*.c validation/theory/test_*.c))

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 
 # FROM TO for each pair of directories, once.
 find sim models workloads experiments -name '*.[ch]' | sort | xargs grep -H '^#include "' |
-    sed 's|^\([^:]*\)/[^/]*:#include "\(.*\)/[^/]*"|\1 \2|; s|experiments/traces|traces|g; s|models/||g' |
+    sed 's|^\([^:]*\)/[^/]*:#include "\(.*\)/[^/]*"|\1 \2|; s|models/||g; s|experiments/||g' |
     awk '$1 != $2' | sort -u |
     awk '
 function box(name, x, y, w, text, what) {
@@ -22,24 +22,32 @@ function box(name, x, y, w, text, what) {
         "<text x=\"%d\" y=\"%d\" class=\"name\">%s</text><text x=\"%d\" y=\"%d\" class=\"what\">%s</text>\n",
         x, y, w, x + w / 2, y + 19, text, x + w / 2, y + 36, what)
 }
-function level(y, text) {
+function level(y, h, text) {
     floors = floors sprintf("<rect x=\"10\" y=\"%d\" width=\"1000\" height=\"%d\" class=\"floor\"/><text x=\"1000\" y=\"%d\" class=\"level\">%s</text>\n",
-        y, text ~ /models/ ? 250 : 90, y + 20, text)
+        y, h, y + 20, text)
 }
 BEGIN {
-    level(10, "4 experiments"); level(130, "3 workloads"); level(250, "2 models"); level(530, "1 sim")
-    box("experiments", 330, 34, 650, "experiments/", "scenarios, studies, results, the commands")
-    box("traces", 30, 34, 230, "experiments/traces/", "xentrace, Perfetto, CSV")
-    box("workloads", 330, 154, 320, "workloads/", "programs in guests, clients, arrivals")
-    box("control", 90, 274, 190, "control/", "replicas, maskers, plants")
-    box("net", 330, 274, 200, "net/", "NIC, bridge, netback")
-    box("block", 590, 274, 200, "block/", "disk, blkback, blkfront")
-    box("guest", 330, 354, 320, "guest/", "interrupts, softirqs, threads")
-    box("schedulers", 700, 434, 260, "schedulers/", "Credit, Credit2, RTDS, TerrierTail, ...")
-    box("hypervisor", 30, 434, 540, "hypervisor/", "pCPUs, vCPUs, runstates, event channels, observers")
-    straight["traces", "hypervisor"] = 60; straight["experiments", "schedulers"] = 880
-    straight["experiments", "workloads"] = 490
-    box("sim", 230, 554, 560, "sim/", "events, time, random streams, statistics, parameters; SimGrid behind one file")
+    level(10, 478, "4 experiments"); level(518, 90, "3 workloads")
+    level(638, 250, "2 models"); level(918, 90, "1 sim")
+    box("experiments", 30, 34, 150, "main.c", "experiments/")
+    box("commands", 330, 34, 320, "commands/", "what hvsim understands; labs")
+    box("validate", 330, 112, 270, "validate/", "schedules, captures, testbeds")
+    box("compare", 60, 112, 220, "compare/", "variants, paired")
+    box("search", 640, 112, 290, "search/", "tune, calibrate, sensitivity")
+    box("sweep", 560, 190, 300, "sweep/", "points, store, shards, Slurm")
+    box("results", 420, 268, 300, "results/", "tables, files, pictures, report")
+    box("study", 300, 346, 320, "study/", "replications, metrics, timelines")
+    box("scenario", 330, 424, 610, "scenario/", "files, checks, worlds, actions")
+    box("traces", 30, 424, 230, "traces/", "xentrace, Perfetto, CSV")
+    box("workloads", 330, 542, 320, "workloads/", "programs in guests, clients, arrivals")
+    box("control", 90, 662, 190, "control/", "replicas, maskers, plants")
+    box("net", 330, 662, 200, "net/", "NIC, bridge, netback")
+    box("block", 590, 662, 200, "block/", "disk, blkback, blkfront")
+    box("guest", 330, 742, 320, "guest/", "interrupts, softirqs, threads")
+    box("schedulers", 700, 822, 260, "schedulers/", "Credit, Credit2, RTDS, TerrierTail, ...")
+    box("hypervisor", 30, 822, 540, "hypervisor/", "pCPUs, vCPUs, runstates, event channels, observers")
+    straight["traces", "hypervisor"] = 60; straight["scenario", "workloads"] = 490; straight["scenario", "schedulers"] = 880
+    box("sim", 230, 942, 560, "sim/", "events, time, random streams, statistics, parameters; SimGrid behind one file")
 }
 {
     if (!($1 in X) || !($2 in X)) { print "architecture.sh: no place for " $1 " or " $2 > "/dev/stderr"; bad = 1; next }
@@ -75,13 +83,13 @@ END {
         split(list[i], part)
         if (Y[part[2]] < Y[part[1]] || !way(part[1], part[2], 2)) draw(part[1], part[2])
     }
-    print "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1020 640\" role=\"img\" aria-label=\"Directories of hvsim on their floors, and what includes what\">"
+    print "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 1020 1028\" role=\"img\" aria-label=\"Directories of hvsim on their floors, and what includes what\">"
     print "<!-- Written by docs/architecture.sh. Do not edit. -->"
     print "<style>text{font-family:sans-serif;text-anchor:middle;fill:#1b1f24}.name{font-size:15px;font-weight:bold}.what{font-size:11.5px}.level{font-size:13px;text-anchor:end;fill:#56606b}"
     print ".floor{fill:#f1f4f7;stroke:#c8d0d8}.box{fill:#fff;stroke:#0b5fa5;stroke-width:1.5}.down{stroke:#7c8a98;stroke-width:1.2;fill:none}.up{stroke:#c02020;stroke-width:2;fill:none}</style>"
     print "<defs><marker id=\"down\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"#7c8a98\"/></marker>"
     print "<marker id=\"up\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0 L8 4 L0 8 z\" fill=\"#c02020\"/></marker></defs>"
-    print "<rect width=\"1020\" height=\"640\" fill=\"#fff\"/>"
+    print "<rect width=\"1020\" height=\"1028\" fill=\"#fff\"/>"
     printf "%s%s%s", floors, lines, boxes
     print "</svg>"
 }'

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The hvsim program: the table of its commands. A command is a row here and a file of its own. */
-#include "experiments/commands.h"
+#include "experiments/commands/commands.h"
 
 static const struct command *const commands[] = {
     &command_run,         &command_compare,    &command_rare,      &command_explain,

@@ -43,7 +43,8 @@ verdict() {
 skip() { echo "skip lint-$1: $2"; }
 have() { command -v "$1" >/dev/null || { skip "$2" "no $1" && return 1; }; }
 
-# Who may include whom: floors downwards only, and inside models the arrows of the design.
+# Who may include whom: floors downwards only; inside models the arrows of the design, and
+# inside experiments rooms of this order.
 # <simgrid/...> belongs to sim/simgrid.c, and to the plain-SimGrid twin among the benchmarks.
 lint_includes() {
     verdict includes "$(awk '
@@ -56,6 +57,8 @@ lint_includes() {
             may["net"] = "hypervisor guest net"
             may["block"] = "hypervisor guest block"
             may["control"] = "hypervisor guest net block control"
+            rooms = split("scenario traces study results sweep compare search validate commands", room)
+            for (i = 1; i <= rooms; i++) above[room[i]] = i
         }
         /^[ \t]*#[ \t]*include[ \t]*</ && /<simgrid\// {
             if (FILENAME != "sim/simgrid.c" && FILENAME !~ /^validation\/bench\//)
@@ -75,12 +78,15 @@ lint_includes() {
             if (from[1] == "models" && to[1] == "models" &&
                 index(" " may[from[2]] " ", " " to[2] " ") == 0)
                 print FILENAME ":" FNR ": models/" from[2] " may not include models/" to[2]
+            if (from[1] == "experiments" && to[1] == "experiments" && n > 2 &&
+                !(above[to[2]] && above[to[2]] <= above[from[2]]))
+                print FILENAME ":" FNR ": experiments/" from[2] " may not include experiments/" to[2]
         }' $(c_files))"
 }
 
 # Functions of the C library whose last bits depend on processor or version: results would differ
 # between machines. sim/detmath.h has the ones to use. Reports for people may use them.
-libm_allowed='^(validation/|experiments/report)'
+libm_allowed='^(validation/|experiments/results/report)'
 lint_libm() {
     verdict libm "$(c_files | grep '\.c$' | grep -Ev "$libm_allowed" | xargs -r awk '
         /^[ \t]*\*/ { next } # inside a comment

@@ -2,7 +2,7 @@
 /*
  * Credit's data and the rules that differ between its versions; shared with TerrierTail, which is
  * Credit of Xen 4.7 with another way to choose (terriertail.c). No other scheduler includes this;
- * experiments/driven_credit.c does, to follow real traces.
+ * experiments/validate/driven_credit.c does, to follow real traces.
  */
 #ifndef HVSIM_SCHEDULERS_CREDIT_H
 #define HVSIM_SCHEDULERS_CREDIT_H

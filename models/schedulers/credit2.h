@@ -2,7 +2,8 @@
 /*
  * Credit2's data, shared by its three files: credit2.c (who runs), credit2_load.c (which run queue:
  * arrangement, load averages, placement, balancing) and credit2_cap.c (budgets of capped domains).
- * No other scheduler includes this; experiments/driven_credit2.c does, to follow real traces.
+ * No other scheduler includes this; experiments/validate/driven_credit2.c does, to follow real
+ * traces.
  */
 #ifndef HVSIM_SCHEDULERS_CREDIT2_H
 #define HVSIM_SCHEDULERS_CREDIT2_H

@@ -18,7 +18,7 @@
  * sched-sim leaves out are the guest with its timer and interrupts, load tracking, and a pCPU's
  * reschedule as an event of its own.
  */
-#include "experiments/meter.h"
+#include "experiments/scenario/meter.h"
 #include "models/guest/guest.h"
 #include "models/schedulers/scheduler.h"
 #include "sim/error.h"

@@ -4,10 +4,10 @@
  * and the text of stored replications. Whatever is accepted can be used; a stored text that is
  * accepted is written the same way again.
  */
-#include "experiments/figures.h"
-#include "experiments/kept.h"
-#include "experiments/over.h"
-#include "experiments/sweep_design.h"
+#include "experiments/search/over.h"
+#include "experiments/sweep/figures.h"
+#include "experiments/sweep/kept.h"
+#include "experiments/sweep/sweep_design.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -66,8 +66,9 @@ cd "$scratch/src" || exit 2
 
 model='sim/error.c sim/queue.c sim/random.c sim/detmath.c sim/json*.c sim/units.c sim/params*.c
        models/hypervisor/*.c models/schedulers/*.c models/guest/*.c workloads/synthetic.c'
-traces='experiments/schedule_case.c experiments/schedule_dialect.c experiments/validate_schedules.c
-        experiments/validate_trace.c experiments/traces/csv.c experiments/traces/xentrace_events.c
+traces='experiments/validate/schedule_case.c experiments/validate/schedule_dialect.c
+        experiments/validate/validate_schedules.c
+        experiments/validate/validate_trace.c experiments/traces/csv.c experiments/traces/xentrace_events.c
         experiments/traces/xentrace_input.c experiments/traces/xentrace_read.c
         experiments/traces/xentrace_write.c validation/mutants/validate.c'
 tests='validation/unit/main.c validation/unit/test_rules*.c validation/unit/test_operate.c

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* hvsim validate schedules, and nothing else of hvsim: quick to link with each mutant. */
-#include "experiments/validate_schedules.h"
+#include "experiments/validate/validate_schedules.h"
 
 int main(int argc, char **argv)
 {

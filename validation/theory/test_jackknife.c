@@ -10,7 +10,7 @@
  *
  * The mean of the replications' own quantiles is far from that: the last test shows it.
  */
-#include "experiments/pooled.h"
+#include "experiments/study/pooled.h"
 #include "sim/error.h"
 #include "sim/random.h"
 #include "sim/stats.h"

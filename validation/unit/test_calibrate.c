@@ -4,9 +4,9 @@
  * said to be not identified; an outlier does not carry the fit away; a journal changes nothing and
  * saves all work; files come back as they were written.
  */
-#include "experiments/calibrate.h"
+#include "experiments/search/calibrate.h"
 
-#include "experiments/calibration_file.h"
+#include "experiments/search/calibration_file.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The search for a capacity, on a figure that rises with the load and is known. */
-#include "experiments/capacity.h"
+#include "experiments/search/capacity.h"
 
 #include "sim/random.h"
 

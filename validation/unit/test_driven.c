@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Real traces followed one step ahead: how many of Xen's decisions are the model's, at least; that
  * a wrong model is found; that damaged traces are survived. */
-#include "experiments/driven.h"
+#include "experiments/validate/driven.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Fair shares by water-filling, on cases that can be done by hand. */
-#include "experiments/entitlement.h"
+#include "experiments/scenario/entitlement.h"
 
 #include <check.h>
 

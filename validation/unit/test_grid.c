@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tables for people, and the words of their figures. */
-#include "experiments/grid.h"
+#include "experiments/results/grid.h"
 #include "sim/error.h"
 
 #include <check.h>

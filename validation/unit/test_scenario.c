@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Scenario files: their tables are in order, sets of CPUs, names, "exact". */
-#include "experiments/affinity.h"
-#include "experiments/roster.h"
-#include "experiments/scenario.h"
+#include "experiments/scenario/affinity.h"
+#include "experiments/scenario/roster.h"
+#include "experiments/scenario/scenario.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sweep files: axes and their values, ranges, samples, axes that go together, conditions. */
-#include "experiments/sweep_design.h"
+#include "experiments/sweep/sweep_design.h"
 
-#include "experiments/assign.h"
+#include "experiments/scenario/assign.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Stored replications: found again after anything, whatever the order of lines; decisions on them.
  */
-#include "experiments/sweep_store.h"
+#include "experiments/sweep/sweep_store.h"
 
 #include "sim/random.h"
 #include "sim/stats.h"

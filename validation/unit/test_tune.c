@@ -3,7 +3,7 @@
  * The search on problems whose answer is known: it is found, or a setting that is not significantly
  * worse; the budget is kept; no constraint is broken by more than is known of it.
  */
-#include "experiments/tune.h"
+#include "experiments/search/tune.h"
 
 #include "sim/random.h"
 #include "sim/stats.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Worlds without SimGrid: what meters say adds up, nothing leaks, streams are keyed by names. */
-#include "experiments/outcome.h"
-#include "experiments/world.h"
+#include "experiments/scenario/world.h"
+#include "experiments/study/outcome.h"
 #include "sim/wire.h"
 
 #include <check.h>

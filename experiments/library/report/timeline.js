@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Reading a recording of a schedule (experiments/timeline.h says what is in it) into typed arrays:
+ * Reading a recording of a schedule (experiments/study/timeline.h says what is in it) into typed arrays:
  * segments in the order of their dates, and for every row of the picture the numbers of its
  * segments, with coarser and coarser pictures of the row for looking at it from afar.
  */

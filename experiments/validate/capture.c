@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "experiments/validate/capture.h"
+
+#include "models/hypervisor/hypervisor.h"
+#include "sim/json.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+/* ---- members of an object, each with what stands for it when it is not there ----------------- */
+
+static int64_t get_integer(struct json_value object, const char *key, int64_t least, int64_t most,
+                           int64_t absent, struct errors *e)
+{
+    struct json_value v = json_member(object, key);
+    int64_t i = absent;
+    double d;
+
+    if (!json_exists(v) || json_kind(v) == JSON_NULL)
+        return absent;
+    if (json_kind(v) == JSON_BOOLEAN)
+        return json_boolean(v);
+    if (json_integer(v, &i) && !json_double(v, &d) && d >= (double)least && d <= (double)most &&
+        d == (double)(int64_t)d)
+        i = (int64_t)d; /* "1e3", "40.0" */
+    else if (json_integer(v, &i) || i < least || i > most)
+        json_error(v, e, "expected a whole number from %lld to %lld", (long long)least,
+                   (long long)most);
+    return i;
+}
+
+static double get_number(struct json_value object, const char *key, double absent, struct errors *e)
+{
+    struct json_value v = json_member(object, key);
+    double d = absent;
+
+    if (!json_exists(v) || json_kind(v) == JSON_NULL)
+        return absent;
+    if (json_double(v, &d) || !(d >= 0) || d > 1e15) {
+        json_error(v, e, "expected a number that is not negative");
+        return absent;
+    }
+    return d;
+}
+
+/* A duration that is given in units of so many ns. */
+static sim_time get_time(struct json_value object, const char *key, sim_time unit, sim_time absent,
+                         struct errors *e)
+{
+    double d = get_number(object, key, -1, e);
+
+    return d < 0 ? absent : (sim_time)(d * (double)unit + 0.5);
+}
+
+static char *get_text(struct json_value object, const char *key, const char *absent)
+{
+    const char *s = json_string(json_member(object, key));
+
+    return s ? xstrdup(s) : absent ? xstrdup(absent) : NULL;
+}
+
+/* pCPUs as a number or a list of numbers. */
+static cpumask get_cpus(struct json_value object, const char *key, cpumask absent, struct errors *e)
+{
+    struct json_value v = json_member(object, key);
+    cpumask m = {{0}};
+    int64_t i;
+
+    if (!json_exists(v) || json_kind(v) == JSON_NULL)
+        return absent;
+    if (json_kind(v) == JSON_NUMBER) {
+        if (json_integer(v, &i) || i < 0 || i >= MAX_PCPUS)
+            json_error(v, e, "expected the number of a pCPU");
+        else
+            cpumask_set(&m, (uint32_t)i);
+        return m;
+    }
+    JSON_FOR_EACH(cpu, v)
+    {
+        if (json_integer(cpu, &i) || i < 0 || i >= MAX_PCPUS)
+            json_error(cpu, e, "expected the number of a pCPU");
+        else
+            cpumask_set(&m, (uint32_t)i);
+    }
+    if (cpumask_empty(&m))
+        json_error(v, e, "expected the number of a pCPU, or a list of such numbers");
+    return m;
+}
+
+/* ---- guests ---------------------------------------------------------------------------------- */
+
+/* Words of roles. Longer ones first, and each is looked for in what the ones before leave. */
+static const struct role_word {
+    const char *word;
+    unsigned programs;
+} role_words[] = {
+    {"lookbusy", CAPTURE_LOOKBUSY},
+    {"replica", CAPTURE_REPLICA | CAPTURE_ECHO},
+    {"server", CAPTURE_ECHO},
+    {"mixed", CAPTURE_IDLE_HOG},
+    {"waker", CAPTURE_WAKER},
+    {"wake", CAPTURE_WAKER},
+    {"echo", CAPTURE_ECHO},
+    {"hog", CAPTURE_HOG},
+    {"idle", 0},
+    {"none", 0},
+};
+
+static void parse_role(struct capture_guest *g, struct json_value v, struct errors *e)
+{
+    char rest[64];
+    bool known = false;
+
+    snprintf(rest, sizeof rest, "%s", g->role);
+    for (size_t i = 0; i < sizeof role_words / sizeof *role_words; i++) {
+        char *at = strstr(rest, role_words[i].word);
+
+        if (!at)
+            continue;
+        g->programs |= role_words[i].programs;
+        memset(at, '+', strlen(role_words[i].word));
+        known = true;
+    }
+    if (!known || rest[strspn(rest, "+-_ ,")])
+        json_error_in(v, "role", e,
+                      "role \"%s\" is not understood: it may be made of hog, waker, echo, replica, "
+                      "lookbusy, mixed, idle",
+                      g->role);
+    if (g->programs == CAPTURE_IDLE_HOG) /* the waker and a hog */
+        g->programs |= CAPTURE_WAKER;
+}
+
+/* Of a lookbusy: its own object, or the guest itself. */
+static void read_lookbusy(struct capture_guest *g, struct json_value v, struct errors *e)
+{
+    sim_time cycle = 100 * NS_PER_MS;
+    int64_t percent = get_integer(v, "percent", 0, 100, 30, e);
+
+    g->lookbusy_burst = get_time(v, "burst_ms", NS_PER_MS, cycle * percent / 100, e);
+    g->lookbusy_sleep = get_time(v, "sleep_ms", NS_PER_MS, cycle - g->lookbusy_burst, e);
+    g->lookbusy_seed = (uint64_t)get_integer(v, "seed", 0, INT64_MAX, 1, e);
+}
+
+static void read_guest(struct capture_guest *g, struct json_value v, struct errors *e)
+{
+    struct json_value rtds = json_member(v, "rtds"), lookbusy = json_member(v, "lookbusy");
+
+    g->domain = (uint32_t)get_integer(v, "domid", 1, 0x7ff0, 0, e);
+    if (!g->domain)
+        json_error_in(v, "domid", e, "the domain's number in the trace is needed");
+    g->name = get_text(v, "name", "?");
+    g->role = get_text(v, "role", "");
+    parse_role(g, v, e);
+    g->vcpus = (uint32_t)get_integer(v, "vcpus", 1, 512, 1, e);
+    g->weight = (uint32_t)get_integer(v, "weight", 1, 65535, DEFAULT_WEIGHT, e);
+    g->cap = (uint32_t)get_integer(v, "cap_percent", 0, 51200, 0, e);
+    g->pinned = get_cpus(v, "pinned_to", cpumask_all(), e);
+    g->waker_sleep = get_time(v, "sleep_us", NS_PER_US, 5 * NS_PER_MS, e);
+    g->waker_burst = get_time(v, "burst_us_nominal", NS_PER_US,
+                              get_time(v, "burst_us", NS_PER_US, 300 * NS_PER_US, e), e);
+    g->compute = get_time(v, "compute_us", NS_PER_US, 0, e);
+    if (g->programs & CAPTURE_LOOKBUSY)
+        read_lookbusy(g, json_exists(lookbusy) ? lookbusy : v, e);
+    g->rtds_period = get_time(rtds, "period_us", NS_PER_US, 0, e);
+    g->rtds_budget = get_time(rtds, "budget_us", NS_PER_US, 0, e);
+    g->rtds_extratime = get_integer(rtds, "extratime", 0, 1, 1, e);
+}
+
+static void read_guests(struct capture *c, struct json_value list, struct errors *e)
+{
+    c->guest = xcalloc(json_length(list) + 1, sizeof *c->guest);
+    JSON_FOR_EACH(v, list) read_guest(&c->guest[c->guests++], v, e);
+    for (size_t i = 0; i < c->guests; i++)
+        for (size_t k = 0; k < i; k++)
+            if (c->guest[i].domain && c->guest[i].domain == c->guest[k].domain)
+                json_error(json_element(list, i), e, "domain %u is there twice",
+                           c->guest[i].domain);
+}
+
+/* ---- the client ------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *mode;
+    enum capture_loop loop;
+} modes[] = {{"closed", CLIENT_CLOSED},
+             {"open", CLIENT_OPEN},
+             {"rounds", CLIENT_ROUNDS},
+             {"interval", CLIENT_INTERVAL}};
+
+static void read_client(struct capture *c, struct json_value v, struct errors *e)
+{
+    struct capture_client *k = &c->client;
+    const char *mode = json_string(json_member(v, "mode"));
+    const char *where = json_string(json_member(v, "where"));
+
+    if (!json_exists(v) || json_kind(v) == JSON_NULL)
+        return;
+    for (size_t i = 0; mode && i < sizeof modes / sizeof *modes; i++)
+        if (!strcmp(mode, modes[i].mode))
+            k->loop = modes[i].loop;
+    if (!mode && json_exists(json_member(v, "interval_us")))
+        k->loop = CLIENT_INTERVAL;
+    if (k->loop == CLIENT_NONE)
+        json_error_in(v, "mode", e, "expected closed, open, rounds, or an interval_us");
+    k->in_dom0 = !where || !strcmp(where, "dom0");
+    if (!k->in_dom0)
+        json_error_in(v, "where", e, "only clients in dom0 are understood");
+    k->period =
+        get_time(v, k->loop == CLIENT_INTERVAL ? "interval_us" : "period_us", NS_PER_US, 0, e);
+    k->rate = get_number(v, "rate", 0, e);
+    k->seed = (uint64_t)get_integer(v, "seed", 0, INT64_MAX, 1, e);
+    k->requests = (uint64_t)get_integer(v, k->loop == CLIENT_ROUNDS ? "rounds" : "requests", 0,
+                                        1000000000, 0, e);
+    k->bytes = 64;
+    k->rotate = json_boolean(json_member(v, "rotate")) ||
+                (k->loop == CLIENT_ROUNDS && strstr(c->capture, "rotate"));
+    if ((k->loop == CLIENT_INTERVAL || k->loop == CLIENT_ROUNDS) && k->period <= 0)
+        json_error(v, e, "a client of this kind needs a period");
+    if ((k->loop == CLIENT_CLOSED || k->loop == CLIENT_OPEN) && !(k->rate > 0))
+        json_error(v, e, "a client of this kind needs a rate above 0");
+    if (!c->duration)
+        c->duration = get_time(v, "seconds", NS_PER_S, 0, e);
+}
+
+/* ---- the whole file -------------------------------------------------------------------------- */
+
+static enum capture_placement placement(const char *how, struct json_value v, struct errors *e)
+{
+    if (!how || strstr(how, "pool of their own"))
+        return PLACED_POOL;
+    if (strstr(how, "pinned"))
+        return PLACED_PINNED;
+    if (strstr(how, "same pool"))
+        return PLACED_SHARED;
+    json_error_in(v, "how", e,
+                  "expected \"cpupool of their own\", \"pinned, same pool as dom0\" or \"same pool "
+                  "as dom0\"");
+    return PLACED_POOL;
+}
+
+static char *existing(const char *name, const char *suffix)
+{
+    static const char *const packed[] = {"", ".gz"};
+
+    for (size_t i = 0; i < 2; i++) {
+        char *path = xasprintf("%s%s%s", name, suffix, packed[i]);
+
+        if (!access(path, R_OK))
+            return path;
+        free(path);
+    }
+    return NULL;
+}
+
+static void read_all(struct capture *c, struct json_value root, struct errors *e)
+{
+    struct json_value dom0 = json_member(root, "dom0"), on = json_member(root, "guests_on");
+
+    c->capture = get_text(root, "capture", c->name);
+    c->xen = get_text(root, "xen", "4.17");
+    c->scheduler = get_text(root, "scheduler", "credit");
+    c->tsc_hz = 1000000 * (uint64_t)get_integer(root, "tsc_mhz", 1, 17000, 2400, e);
+    c->pcpus = (uint32_t)get_integer(root, "machine_pcpus", 1, MAX_PCPUS, 1, e);
+    c->ratelimit = get_time(root, "ratelimit_us", NS_PER_US, -1, e);
+    c->tslice = get_time(root, "tslice_ms", NS_PER_MS, -1, e);
+    c->duration = get_time(root, "seconds", NS_PER_S, 0, e);
+    c->dom0_vcpus = (uint32_t)get_integer(dom0, "vcpus", 1, 512, 1, e);
+    c->dom0_cpus = get_cpus(dom0, "pinned_to", cpumask_all(), e);
+    c->placement = placement(json_string(json_member(on, "how")), on, e);
+    c->guest_cpus = get_cpus(on, "pcpus", cpumask_first_n(c->pcpus), e);
+    c->dom0_scheduler =
+        get_text(dom0, "scheduler", c->placement == PLACED_POOL ? "credit" : c->scheduler);
+    c->emulator = get_text(root, "emulator", NULL);
+    read_guests(c, json_member(root, "guests"), e);
+    read_client(c, json_member(root, "client"), e);
+}
+
+struct capture *capture_read(const char *json_path, struct errors *e)
+{
+    struct json *doc = json_read(json_path, e);
+    size_t before = e->count, length = strlen(json_path);
+    struct capture *c;
+
+    if (!doc)
+        return NULL;
+    c = xcalloc(1, sizeof *c);
+    c->name = xstrdup(json_path);
+    if (length > 5 && !strcmp(json_path + length - 5, ".json"))
+        c->name[length - 5] = 0;
+    read_all(c, json_root(doc), e);
+    json_free(doc);
+    c->trace = existing(c->name, ".xentrace");
+    c->log = existing(c->name, ".csv");
+    if (!c->log)
+        c->log = existing(c->name, ".rtt");
+    if (e->count == before)
+        return c;
+    capture_free(c);
+    return NULL;
+}
+
+void capture_free(struct capture *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->guests; i++) {
+        free(c->guest[i].name);
+        free(c->guest[i].role);
+    }
+    free(c->guest);
+    free(c->name);
+    free(c->capture);
+    free(c->xen);
+    free(c->scheduler);
+    free(c->dom0_scheduler);
+    free(c->emulator);
+    free(c->trace);
+    free(c->log);
+    free(c);
+}
+
+bool capture_has(const struct capture *c, unsigned programs)
+{
+    for (size_t i = 0; i < c->guests; i++)
+        if ((c->guest[i].programs & programs) == programs)
+            return true;
+    return false;
+}
+
+/* ---- logs ------------------------------------------------------------------------------------ */
+
+/* What the columns of a log are, by their names. */
+enum column { COLUMN_OTHER, COLUMN_SEND, COLUMN_TSC, COLUMN_DELAY };
+enum { COLUMNS = 16, DELAYS = sizeof((struct capture_row *)0)->delay / sizeof(sim_time) };
+
+struct log_layout {
+    enum column column[COLUMNS];
+    unsigned columns;
+};
+
+static enum column column_named(const char *name)
+{
+    size_t n = strlen(name);
+
+    if (!strcmp(name, "send_us"))
+        return COLUMN_SEND;
+    if (!strcmp(name, "send_tsc"))
+        return COLUMN_TSC;
+    if (!strcmp(name, "rtt_us") || (n > 4 && name[0] == 'd' && !strcmp(name + n - 3, "_us")))
+        return COLUMN_DELAY;
+    return COLUMN_OTHER;
+}
+
+static void read_header(struct log_layout *l, char *line, struct capture_log *log)
+{
+    for (char *save, *name = strtok_r(line, ", \r\n", &save); name && l->columns < COLUMNS;
+         name = strtok_r(NULL, ", \r\n", &save)) {
+        l->column[l->columns] = column_named(name);
+        log->delays += l->column[l->columns] == COLUMN_DELAY;
+        log->rounds |= !strcmp(name, "round");
+        l->columns++;
+    }
+}
+
+/* "-1", and whatever is negative, is a loss. */
+static sim_time micros(const char *text)
+{
+    double us = strtod(text, NULL);
+
+    return us < 0 ? -1 : (sim_time)(us * 1000 + 0.5);
+}
+
+static void read_row(const struct log_layout *l, char *line, struct capture_log *log,
+                     size_t *capacity)
+{
+    struct capture_row row = {.send = -1};
+    unsigned i = 0, delays = 0;
+
+    for (char *save, *text = strtok_r(line, ", \r\n", &save); text && i < l->columns;
+         text = strtok_r(NULL, ", \r\n", &save), i++) {
+        if (l->column[i] == COLUMN_SEND)
+            row.send = micros(text);
+        else if (l->column[i] == COLUMN_TSC)
+            row.tsc = strtoull(text, NULL, 10);
+        else if (l->column[i] == COLUMN_DELAY && delays < DELAYS)
+            row.delay[delays++] = micros(text);
+    }
+    if (delays < log->delays) /* cut short */
+        return;
+    if (log->rows == *capacity) {
+        *capacity = *capacity ? 2 * *capacity : 1024;
+        log->row = xrealloc(log->row, *capacity * sizeof *log->row);
+    }
+    log->row[log->rows++] = row;
+}
+
+int capture_read_log(const struct capture *c, struct capture_log *log, struct errors *e)
+{
+    struct log_layout layout = {{COLUMN_OTHER, COLUMN_DELAY}, 0}; /* of .rtt files */
+    gzFile file = gzopen(c->log, "rb");
+    size_t capacity = 0;
+    char line[512];
+
+    *log = (struct capture_log){0};
+    if (!file)
+        return error_add(e, EXIT_INPUT, "%s: %s", c->log, strerror(errno));
+    while (gzgets(file, line, sizeof line)) {
+        if (!layout.columns && strstr(line, "_us")) {
+            read_header(&layout, line, log);
+            continue;
+        }
+        if (!layout.columns) {
+            layout.columns = 2;
+            log->delays = 1;
+        }
+        read_row(&layout, line, log, &capacity);
+    }
+    gzclose(file);
+    if (log->rows && log->delays && log->delays <= DELAYS)
+        return 0;
+    capture_free_log(log);
+    return error_add(e, EXIT_INPUT,
+                     "%s: no round trips in it; expected \"number microseconds\" lines or a table "
+                     "with a column rtt_us or d1_us",
+                     c->log);
+}
+
+void capture_free_log(struct capture_log *log)
+{
+    free(log->row);
+    *log = (struct capture_log){0};
+}
+
+/* ---- directories ----------------------------------------------------------------------------- */
+
+struct names {
+    char **name;
+    size_t count;
+};
+
+static void add_name(struct names *n, char *name)
+{
+    n->name = xrealloc(n->name, (n->count + 2) * sizeof *n->name);
+    n->name[n->count++] = name;
+    n->name[n->count] = NULL;
+}
+
+static bool has_data(const char *json)
+{
+    static const char *const suffix[] = {".xentrace", ".csv", ".rtt"};
+    char *name = xstrdup(json);
+    bool found = false;
+
+    name[strlen(name) - 5] = 0;
+    for (size_t i = 0; !found && i < sizeof suffix / sizeof *suffix; i++) {
+        char *path = existing(name, suffix[i]);
+
+        found = path;
+        free(path);
+    }
+    free(name);
+    return found;
+}
+
+static int list_dir(const char *dir, struct names *n, int depth)
+{
+    struct dirent **entry;
+    int count = scandir(dir, &entry, NULL, alphasort);
+
+    if (count < 0)
+        return -1;
+    for (int i = 0; i < count; i++) {
+        const char *name = entry[i]->d_name;
+        size_t length = strlen(name);
+        char *path = xasprintf("%s/%s", dir, name);
+        struct stat st;
+
+        if (name[0] == '.' || stat(path, &st))
+            free(path);
+        else if (S_ISDIR(st.st_mode)) {
+            if (depth < 8)
+                list_dir(path, n, depth + 1);
+            free(path);
+        } else if (length > 5 && !strcmp(name + length - 5, ".json") && has_data(path))
+            add_name(n, path);
+        else
+            free(path);
+        free(entry[i]);
+    }
+    free(entry);
+    return 0;
+}
+
+char **capture_list(const char *dir, struct errors *e)
+{
+    struct names n = {0};
+
+    n.name = xcalloc(1, sizeof *n.name);
+    if (list_dir(dir, &n, 0)) {
+        error_add(e, EXIT_INPUT, "%s: %s; give a directory with captures", dir, strerror(errno));
+        capture_free_list(n.name);
+        return NULL;
+    }
+    if (n.count)
+        return n.name;
+    error_add(e, EXIT_INPUT,
+              "%s: no capture in it (NAME.json with NAME.xentrace[.gz], NAME.rtt or NAME.csv[.gz])",
+              dir);
+    capture_free_list(n.name);
+    return NULL;
+}
+
+void capture_free_list(char **list)
+{
+    for (char **at = list; list && *at; at++)
+        free(*at);
+    free(list);
+}

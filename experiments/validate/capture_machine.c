@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "experiments/validate/capture_machine.h"
+
+#include "models/hypervisor/costs.h"
+
+#include <string.h>
+
+static const struct part {
+    const char *pointer;
+    const struct param_table *table;
+    size_t offset;
+} parts[] = {
+    {"/host/costs", &host_cost_params, offsetof(struct capture_machine, host)},
+    {"/host/network", &net_table, offsetof(struct capture_machine, network)},
+    {"/dom0/costs", &guest_cost_table, offsetof(struct capture_machine, dom0)},
+    {"/guest/costs", &guest_cost_table, offsetof(struct capture_machine, guest)},
+    {"/guest/network", &vif_table, offsetof(struct capture_machine, vif)},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+int capture_machine_read(struct capture_machine *m, const struct json *doc, struct errors *e)
+{
+    size_t before = e->count;
+
+    for (size_t i = 0; i < PARTS; i++) {
+        struct json_value v = json_at(doc, parts[i].pointer);
+        void *target = (char *)m + parts[i].offset;
+
+        if (json_exists(v))
+            params_read(parts[i].table, v, target, e);
+        else
+            params_defaults(parts[i].table, target);
+    }
+    return e->count > before ? -1 : 0;
+}
+
+/* The row that a path below a table names, and its offset. */
+static const struct param *find(const struct param_table *t, const char *path, size_t *offset)
+{
+    size_t length = strcspn(path, "/");
+
+    for (size_t i = 0; i < t->count; i++) {
+        const struct param *p = &t->row[i];
+
+        if (strlen(p->name) != length || strncmp(p->name, path, length))
+            continue;
+        *offset += p->offset;
+        if (!path[length])
+            return p;
+        return p->kind == PARAM_OBJECT ? find(p->table, path + length + 1, offset) : NULL;
+    }
+    return NULL;
+}
+
+static const struct param *find_pointer(const char *pointer, size_t *offset)
+{
+    for (size_t i = 0; i < PARTS; i++) {
+        size_t length = strlen(parts[i].pointer);
+
+        *offset = parts[i].offset;
+        if (!strncmp(pointer, parts[i].pointer, length) && pointer[length] == '/')
+            return find(parts[i].table, pointer + length + 1, offset);
+    }
+    return NULL;
+}
+
+sim_time *capture_machine_duration(struct capture_machine *m, const char *pointer)
+{
+    size_t offset;
+    const struct param *p = find_pointer(pointer, &offset);
+
+    if (!p || p->kind != PARAM_DURATION)
+        return NULL;
+    return (sim_time *)(void *)((char *)m + offset);
+}
+
+const char *capture_machine_meaning(const char *pointer)
+{
+    size_t offset;
+    const struct param *p = find_pointer(pointer, &offset);
+
+    return p ? p->meaning : NULL;
+}

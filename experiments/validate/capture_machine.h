@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the machine that recorded captures costs: the parameters of the models, as a JSON file gives
+ * them (experiments/library/emulated-xen.json), single ones changed by calibration.
+ *
+ *     {"version": 1,
+ *      "host": {"costs": ..., "network": ...},      tables of models/hypervisor, models/net
+ *      "dom0": {"costs": ...},                      models/guest
+ *      "guest": {"costs": ..., "network": ...}}
+ */
+#ifndef HVSIM_VALIDATE_CAPTURE_MACHINE_H
+#define HVSIM_VALIDATE_CAPTURE_MACHINE_H
+
+#include "models/guest/guest.h"
+#include "models/hypervisor/hypervisor.h"
+#include "models/net/net.h"
+#include "sim/error.h"
+#include "sim/json.h"
+
+struct capture_machine {
+    struct host_costs host;
+    struct net_params network;
+    struct guest_costs dom0, guest;
+    struct vif_params vif;
+};
+
+/* 0, or -1 with errors. */
+int capture_machine_read(struct capture_machine *m, const struct json *doc, struct errors *e);
+
+/* The duration that a JSON pointer names ("/guest/costs/timer"); NULL: there is none. */
+sim_time *capture_machine_duration(struct capture_machine *m, const char *pointer);
+
+/* Its meaning, as the models' tables say it. */
+const char *capture_machine_meaning(const char *pointer);
+
+#endif

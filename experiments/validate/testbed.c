@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "experiments/validate/testbed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VMS_12 = 12, VMS_24 = 24 };
+
+/* lookbusy -c 3 in the measured one of 24 VMs, -c 4 in the others. */
+static const double own_24 = 0.75;
+
+/* Requests per second of a client that never waits: the scripts' arguments. */
+enum { RATE_12 = 250, RATE_24_RPC = 80, RATE_24_MEMCACHED = 50 };
+enum { OTHERS_24_RPC = 400, OTHERS_24_MEMCACHED = 500 };
+
+/* A GET needs about this share of the CPU that Thrift's calculator with its line of output does
+ * (assumed). */
+static const double get_share = 0.25;
+
+#define CHOICES(...)                                                                               \
+    .choice = (const double[]){__VA_ARGS__},                                                       \
+    .choices = sizeof((const double[]){__VA_ARGS__}) / sizeof(double)
+
+/* Starts are where docs/testbed.md's calibration began. */
+const struct unknown testbed_unknown[OPEN_COUNT] = {
+    [OPEN_PCPUS_12] = {.name = "pcpus_12",
+                       .meaning = "pCPUs of 12 guests.",
+                       CHOICES(2, 3, 4),
+                       .start = 3},
+    [OPEN_PCPUS_24] = {.name = "pcpus_24",
+                       .meaning = "pCPUs of 24 guests.",
+                       CHOICES(1, 2),
+                       .start = 1},
+    [OPEN_DOM0_APART] = {.name = "dom0_apart",
+                         .meaning = "1: dom0 is alone on one pCPU more.",
+                         CHOICES(0, 1),
+                         .start = 1},
+    [OPEN_DOM0_VCPUS] = {.name = "dom0_vcpus",
+                         .meaning = "vCPUs of dom0.",
+                         CHOICES(1, 2, 4),
+                         .start = 1},
+    [OPEN_DOM0_BOOST] = {.name = "dom0_boost",
+                         .meaning = "1: TerrierTail boosts dom0 as Credit does.",
+                         CHOICES(0, 1),
+                         .start = 0},
+    [OPEN_VCPUS] = {.name = "vcpus", .meaning = "vCPUs of a guest.", CHOICES(1, 2), .start = 1},
+    [OPEN_FEEDBACK] = {.name = "feedback",
+                       .meaning = "1: lookbusy's corrections of its bursts take effect.",
+                       CHOICES(0, 1),
+                       .start = 0},
+    [OPEN_OWN_12] = {.name = "own_12",
+                     .unit = "%",
+                     .meaning = "lookbusy in the measured one of 12 VMs.",
+                     CHOICES(0, 3, 10, 30),
+                     .start = 0},
+    [OPEN_BUSY_12] = {.name = "busy_12",
+                      .unit = "%",
+                      .meaning = "lookbusy of 12 VMs' others.",
+                      .low = 20,
+                      .high = 100,
+                      .start = 65},
+    [OPEN_BUSY_24] = {.name = "busy_24",
+                      .unit = "%",
+                      .meaning =
+                          "What lookbusy -c 4 takes of a CPU in 24 VMs (it corrects itself by "
+                          "whole per cents of sampled ticks); -c 3 in proportion.",
+                      .low = 2,
+                      .high = 4.5,
+                      .start = 3.6},
+    [OPEN_BUSY_JOB] = {.name = "busy_job",
+                       .unit = "%",
+                       .meaning = "lookbusy of the VMs beside the CPU-bound job.",
+                       .low = 4,
+                       .high = 80,
+                       .start = 14,
+                       .log = true},
+    [OPEN_IDLE_ENTER] = {.name = "idle_enter",
+                         .unit = "us",
+                         .meaning = "Until a guest that has nothing to do blocks.",
+                         .low = 2,
+                         .high = 60,
+                         .start = 4.5,
+                         .log = true},
+    [OPEN_HOUSEKEEPING] = {.name = "housekeeping",
+                           .unit = "ms",
+                           .meaning = "Between two timers of a serving guest's kernel and daemons.",
+                           .low = 2,
+                           .high = 1000,
+                           .start = 200,
+                           .log = true},
+    [OPEN_DOM0_COSTS] = {.name = "dom0_costs",
+                         .meaning = "netback's costs, as a multiple of the models' defaults.",
+                         .low = 0.5,
+                         .high = 30,
+                         .start = 8,
+                         .log = true},
+    [OPEN_DEMAND] = {.name = "demand",
+                     .unit = "us",
+                     .meaning = "CPU time of a remote call.",
+                     .low = 2,
+                     .high = 80,
+                     .start = 8,
+                     .log = true},
+    [OPEN_BASE_MEDIAN] = {.name = "base_median",
+                          .unit = "us",
+                          .meaning = "Client and network beyond what the models have: median of "
+                                     "its lognormal distribution.",
+                          .low = 20,
+                          .high = 300,
+                          .start = 110,
+                          .log = true},
+    [OPEN_BASE_SIGMA] = {.name = "base_sigma",
+                         .meaning = "Its deviation of the logarithm.",
+                         .low = 0.02,
+                         .high = 1.5,
+                         .start = 0.35,
+                         .log = true},
+};
+
+static const char *const program[] = {[TESTBED_RPC] = "rpc", [TESTBED_MEMCACHED] = "memcached"};
+
+struct text {
+    const double *x;
+    const struct testbed_run *run;
+    FILE *out;
+    char *data;
+    size_t size;
+};
+
+static int pcpus_of(const struct text *t)
+{
+    return (int)t->x[t->run->set == TESTBED_24VM ? OPEN_PCPUS_24 : OPEN_PCPUS_12];
+}
+
+static void put_costs(const struct text *t)
+{
+    /* Of models/net/netback.c. */
+    static const struct {
+        const char *name;
+        double us;
+    } cost[] = {{"rx_packet", 1.5}, {"rx_flush", 1}, {"tx_poll", 0.5}, {"tx_packet", 2}};
+
+    fputs(", \"network\": {\"netback\": {", t->out);
+    for (size_t i = 0; i < sizeof cost / sizeof *cost; i++)
+        fprintf(t->out, "%s\"%s\": \"%.0fns\"", i ? ", " : "", cost[i].name,
+                1000 * cost[i].us * t->x[OPEN_DOM0_COSTS]);
+    fputs("}}", t->out);
+}
+
+static void begin(struct text *t, const char *title)
+{
+    const struct testbed_run *run = t->run;
+    bool apart = t->x[OPEN_DOM0_APART] != 0, terriertail = !strcmp(run->scheduler, "terriertail");
+
+    t->out = open_memstream(&t->data, &t->size);
+    if (!t->out)
+        BUG("no memory stream");
+    fprintf(t->out,
+            "{\"version\": 1, \"title\": \"%s\", \"seed\": 1, \"replications\": %d, "
+            "\"warmup\": \"5s\", \"duration\": \"%ds\", \"platform\": \"one-host.platform.xml\", "
+            "\"hosts\": [{\"name\": \"xen\", \"xen\": \"4.7.1\", \"pcpus\": %d, \"scheduler\": ",
+            title, run->replications, run->seconds, pcpus_of(t) + apart);
+    /* The authors ran their prototype. */
+    if (terriertail)
+        fprintf(t->out, "{\"type\": \"terriertail\", \"policy\": \"as-coded\", \"boost_dom0\": %s}",
+                t->x[OPEN_DOM0_BOOST] != 0 ? "true" : "false");
+    else
+        fprintf(t->out, "\"%s\"", run->scheduler);
+    put_costs(t);
+    fprintf(t->out,
+            ", \"dom0\": {\"vcpus\": %d%s, \"programs\": [{\"run\": {\"type\": \"burst_sleep\", "
+            "\"compute\": \"50us\", \"sleep\": \"10ms\"}, \"name\": \"housekeeping\"}]}, "
+            "\"domains\": [",
+            (int)t->x[OPEN_DOM0_VCPUS], apart ? ", \"hard_affinity\": \"0\"" : "");
+}
+
+/* What all guests have in common; its programs follow. */
+static void guest(const struct text *t, bool first, const char *name, int count)
+{
+    fprintf(t->out,
+            "%s{\"name\": \"%s\", \"count\": %d, \"vcpus\": %d, \"costs\": {\"idle_enter\": "
+            "\"%.0fns\"}",
+            first ? "" : ", ", name, count, (int)t->x[OPEN_VCPUS], 1000 * t->x[OPEN_IDLE_ENTER]);
+    if (t->x[OPEN_DOM0_APART] != 0)
+        fprintf(t->out, ", \"hard_affinity\": \"1-%d\"", pcpus_of(t));
+    fputs(", \"programs\": [", t->out);
+}
+
+static void lookbusy(const struct text *t, double busy)
+{
+    fprintf(t->out, "{\"run\": {\"type\": \"lookbusy\", \"busy\": \"%.2f%%\", \"feedback\": %s}}",
+            busy, t->x[OPEN_FEEDBACK] != 0 ? "true" : "false");
+}
+
+static void hogs(const struct text *t, int count, double busy)
+{
+    if (count <= 0)
+        return;
+    guest(t, false, "hog", count);
+    lookbusy(t, busy);
+    fputs("]}", t->out);
+}
+
+static void server(const struct text *t, int i, double own_busy)
+{
+    char name[24];
+
+    snprintf(name, sizeof name, "server%d", i + 1);
+    guest(t, i == 0, name, 1);
+    fprintf(t->out,
+            "{\"run\": {\"type\": \"%s\"}}, {\"name\": \"housekeeping\", \"run\": {\"type\": "
+            "\"burst_sleep\", \"compute\": \"10us\", \"sleep\": \"%.0fus\"}}",
+            program[t->run->service], 1000 * t->x[OPEN_HOUSEKEEPING]);
+    if (own_busy > 0) {
+        fputs(", ", t->out);
+        lookbusy(t, own_busy);
+    }
+    fputs("], \"network\": {}}", t->out);
+}
+
+static void client(const struct text *t, int i, int rate)
+{
+    double demand = t->x[OPEN_DEMAND] * (t->run->service == TESTBED_RPC ? 1 : get_share);
+    char name[24];
+
+    snprintf(name, sizeof name, i ? "load%d" : "measured", i + 1);
+    fprintf(t->out,
+            "%s{\"name\": \"%s\", \"on\": \"client\", \"to\": \"server%d\", \"load\": {\"think\": "
+            "\"exponential(%dus)\", \"demand\": \"%.0fns\", \"send\": \"0\", \"receive\": "
+            "{\"type\": \"lognormal\", \"median\": \"%.0fns\", \"sigma\": %.4f}}}",
+            i ? ", " : "", name, i + 1, 1000000 / rate, 1000 * demand,
+            1000 * t->x[OPEN_BASE_MEDIAN], t->x[OPEN_BASE_SIGMA]);
+}
+
+static void put_servers(const struct text *t)
+{
+    const struct testbed_run *run = t->run;
+    bool many = run->set == TESTBED_24VM, rpc = run->service == TESTBED_RPC;
+    double own = run->set == TESTBED_12VM ? t->x[OPEN_OWN_12]
+                 : many                   ? own_24 * t->x[OPEN_BUSY_24]
+                                          : 0;
+
+    for (int i = 0; i < run->servers; i++)
+        server(t, i, !i ? own : run->mixed && many ? t->x[OPEN_BUSY_24] : 0);
+    if (many)
+        hogs(t, VMS_24 - run->servers, t->x[OPEN_BUSY_24]);
+    else if (run->set == TESTBED_12VM)
+        hogs(t, VMS_12 - run->servers, t->x[OPEN_BUSY_12]);
+    fputs("]}], \"clients\": [", t->out);
+    for (int i = 0; i < run->servers; i++)
+        client(t, i,
+               !many ? RATE_12
+               : rpc ? (i ? OTHERS_24_RPC : RATE_24_RPC)
+                     : (i ? OTHERS_24_MEMCACHED : RATE_24_MEMCACHED));
+}
+
+static void put_job(const struct text *t)
+{
+    guest(t, true, "sysbench", 1);
+    fputs("{\"run\": {\"type\": \"job\", \"work\": \"2s\", \"repeat\": true}}]}", t->out);
+    hogs(t, t->run->servers, t->x[OPEN_BUSY_JOB]);
+    fputs("]}], \"clients\": [", t->out);
+}
+
+/* Where unknowns stand in the scenario. */
+static void put_calibrated(const struct text *t)
+{
+    const struct testbed_run *run = t->run;
+    bool busy = run->set == TESTBED_24VM || (run->set == TESTBED_JOB && run->servers) ||
+                (run->set == TESTBED_12VM && (run->servers < VMS_12 || t->x[OPEN_OWN_12] > 0));
+
+    fputs(", \"calibrated\": [\"/hosts/-/pcpus\", \"/hosts/-/network/netback\", "
+          "\"/hosts/-/dom0/vcpus\", \"/hosts/-/domains/-/vcpus\", "
+          "\"/hosts/-/domains/-/costs/idle_enter\"",
+          t->out);
+    if (busy)
+        fputs(", \"/hosts/-/domains/-/programs/-/run/busy\", "
+              "\"/hosts/-/domains/-/programs/-/run/feedback\"",
+              t->out);
+    if (run->set != TESTBED_JOB)
+        fputs(", \"/hosts/-/domains/-/programs/-/run/sleep\", \"/clients/-/load/demand\", "
+              "\"/clients/-/load/receive\"",
+              t->out);
+    fputs("]", t->out);
+}
+
+char *testbed_scenario(const double *x, const struct testbed_run *run)
+{
+    static const char *const title[] = {[TESTBED_12VM] = "12 VMs",
+                                        [TESTBED_24VM] = "24 VMs",
+                                        [TESTBED_JOB] = "a job beside hogs",
+                                        [TESTBED_IDLE] = "one server alone"};
+    struct text t = {.x = x, .run = run};
+
+    begin(&t, title[run->set]);
+    if (run->set == TESTBED_JOB)
+        put_job(&t);
+    else
+        put_servers(&t);
+    fputs("]", t.out);
+    if (run->calibrated)
+        put_calibrated(&t);
+    fputs("}\n", t.out);
+    fclose(t.out);
+    return t.data;
+}
