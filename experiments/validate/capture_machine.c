@@ -5,6 +5,28 @@
 
 #include <string.h>
 
+#define OVERHEAD(scheduler)                                                                        \
+    {                                                                                              \
+        PARAM(#scheduler, DURATION, struct scheduler_overheads, scheduler),                        \
+            .def = "0", .max = "1ms",                                                              \
+            .meaning = "Added to each context switch under this scheduler."                        \
+    }
+
+static const struct param overhead_rows[] = {OVERHEAD(credit), OVERHEAD(credit2), OVERHEAD(rtds),
+                                             OVERHEAD(null), OVERHEAD(arinc653)};
+
+static const struct param_table overhead_table =
+    PARAM_TABLE("overhead", struct scheduler_overheads, overhead_rows,
+                .meaning = "What schedulers add to each context switch.");
+
+static const struct param echo_rows[] = {
+    {PARAM("overhead", DURATION, struct echo_costs, overhead), .def = "0", .max = "1ms",
+     .meaning = "Work of the echo server for each request, beside what it is told to compute."},
+};
+
+static const struct param_table echo_table =
+    PARAM_TABLE("echo", struct echo_costs, echo_rows, .meaning = "The echo server's own work.");
+
 static const struct part {
     const char *pointer;
     const struct param_table *table;
@@ -15,6 +37,8 @@ static const struct part {
     {"/dom0/costs", &guest_cost_table, offsetof(struct capture_machine, dom0)},
     {"/guest/costs", &guest_cost_table, offsetof(struct capture_machine, guest)},
     {"/guest/network", &vif_table, offsetof(struct capture_machine, vif)},
+    {"/overhead", &overhead_table, offsetof(struct capture_machine, overhead)},
+    {"/echo", &echo_table, offsetof(struct capture_machine, echo)},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -80,4 +104,13 @@ const char *capture_machine_meaning(const char *pointer)
     const struct param *p = find_pointer(pointer, &offset);
 
     return p ? p->meaning : NULL;
+}
+
+sim_time capture_machine_overhead(const struct capture_machine *m, const char *scheduler)
+{
+    for (size_t i = 0; i < overhead_table.count; i++)
+        if (!strcmp(overhead_table.row[i].name, scheduler))
+            return *(const sim_time *)(const void *)((const char *)&m->overhead +
+                                                     overhead_table.row[i].offset);
+    return 0;
 }

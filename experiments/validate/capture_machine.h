@@ -6,7 +6,9 @@
  *     {"version": 1,
  *      "host": {"costs": ..., "network": ...},      tables of models/hypervisor, models/net
  *      "dom0": {"costs": ...},                      models/guest
- *      "guest": {"costs": ..., "network": ...}}
+ *      "guest": {"costs": ..., "network": ...},
+ *      "overhead": {"credit2": ..., ...},           of schedulers, added to each context switch
+ *      "echo": {"overhead": ...}}                   of the echo server, for each request
  */
 #ifndef HVSIM_VALIDATE_CAPTURE_MACHINE_H
 #define HVSIM_VALIDATE_CAPTURE_MACHINE_H
@@ -22,7 +24,16 @@ struct capture_machine {
     struct net_params network;
     struct guest_costs dom0, guest;
     struct vif_params vif;
+    struct scheduler_overheads {
+        sim_time credit, credit2, rtds, null, arinc653;
+    } overhead;
+    struct echo_costs {
+        sim_time overhead;
+    } echo;
 };
+
+/* What that scheduler adds to each context switch. */
+sim_time capture_machine_overhead(const struct capture_machine *m, const char *scheduler);
 
 /* 0, or -1 with errors. */
 int capture_machine_read(struct capture_machine *m, const struct json *doc, struct errors *e);

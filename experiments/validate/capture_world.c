@@ -108,6 +108,7 @@ static struct cpupool *add_pool(struct capture_world *w, const char *name, const
         host_add_pool(w->host, name, ops, params, ops->params ? ops->params->size : 0);
 
     free(params);
+    pool->overhead = capture_machine_overhead(w->machine_costs, scheduler);
     for_each_cpu(cpu, &cpus)
     {
         run_until(w, now(w) + 1 + some(w, POOL_SPREAD));
@@ -199,7 +200,8 @@ static void add_dom0(struct capture_world *w)
 static void add_programs(struct capture_world *w, struct guest *g, const struct capture_guest *cg,
                          struct stack *stack)
 {
-    const struct rpc_params rpc = {.port = RPC_PORT, .threads = 1};
+    const struct rpc_params rpc = {
+        .port = RPC_PORT, .threads = 1, .overhead = w->machine_costs->echo.overhead};
     const struct burst_sleep_params waker = {.compute = cg->waker_burst, .sleep = cg->waker_sleep};
     sim_time cycle = cg->lookbusy_burst + cg->lookbusy_sleep;
     const struct lookbusy_params lookbusy = {

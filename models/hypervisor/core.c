@@ -360,13 +360,14 @@ static void ipi_fire(struct timer *t, sim_time now)
 void pcpu_reschedule(struct pcpu *p)
 {
     struct host *h = p->host;
+    bool here = p->id == h->executing;
+    sim_time delay = here ? h->costs.wake : h->costs.ipi;
 
-    if (h->costs.ipi > 0 && p->id != h->executing) {
-        if (!timer_armed(&p->ipi))
-            queue_arm(h->queue, &p->ipi, h->queue->now + h->costs.ipi);
-        return;
-    }
-    raise_here(p);
+    if (delay <= 0)
+        raise_here(p);
+    else if (!timer_armed(&p->ipi)) /* its own softirq is no deadline of the emulator's */
+        queue_arm_key(h->queue, &p->ipi, h->queue->now + delay, here ? RANK_EXTERNAL : RANK_TIMER,
+                      p->id);
 }
 
 static void slice_end(struct timer *t, sim_time now)

@@ -10,6 +10,12 @@ static const struct param rows[] = {
     {PARAM("ipi", DURATION, struct host_costs, ipi), .def = "2us", .max = "1ms",
      .meaning = "Until another pCPU that was told to reschedule (tickled) notices.",
      .status = STATUS_ASSUMED},
+    {PARAM("wake", DURATION, struct host_costs, wake), .def = "0", .range = "0ns..5us",
+     .max = "1ms",
+     .meaning =
+         "Until a pCPU that told itself to reschedule does so: mostly because it has woken a "
+         "vCPU.",
+     .status = STATUS_ASSUMED},
     {PARAM("timer_slop", DURATION, struct host_costs, timer_slop), .def = "0", .range = "0ns..50us",
      .max = "1ms",
      .meaning = "Timers fire at multiples of this, at or after their date; 0: at their date.",

@@ -207,6 +207,7 @@ struct cpupool {
 struct host_costs {
     sim_time context_switch; /* from the decision to the guest's first instruction */
     sim_time ipi;            /* until a tickled remote pCPU notices */
+    sim_time wake;           /* until a pCPU that tickled itself does */
     sim_time timer_slop;     /* hypervisor timers may fire up to this much late, at multiples */
     sim_time timer_latency;  /* ... and are handled this much later: periodic ones drift */
     sim_time cache_refill;   /* extra work after a full loss of the cache */

@@ -28,6 +28,16 @@ static sim_time unblock(struct world *w, struct vcpu *v, const void *arg, sim_ti
     return 0;
 }
 
+/* pCPU 0 does it. */
+static sim_time start_from_0(struct world *w, struct vcpu *v, const void *arg, sim_time now)
+{
+    (void)arg;
+    (void)now;
+    w->host->executing = 0;
+    vcpu_start(v);
+    return 0;
+}
+
 START_TEST(unblocking_what_is_not_blocked_does_nothing)
 {
     struct world *w = one_pool("credit", 1);
@@ -37,6 +47,25 @@ START_TEST(unblocking_what_is_not_blocked_does_nothing)
     world_at(w, 3 * MS, unblock, v, NULL);
     world_run(w, 4 * MS);
     ck_assert_uint_eq(world_count(w, ",wake,"), 1);
+    world_free(w);
+}
+END_TEST
+
+/* A pCPU that tells itself to reschedule takes its time, and another time for another pCPU. */
+START_TEST(to_be_told_takes_time)
+{
+    struct world *w = one_pool("null", 2);
+    struct domain *d = world_domain(w, 256, 2);
+
+    w->host->costs.wake = 7 * US;
+    w->host->costs.ipi = 11 * US;
+    world_watch(w);
+    world_at(w, 2 * MS, start_from_0, world_vcpu(w, d, &program_hog, NULL), NULL);
+    world_at(w, 3 * MS, start_from_0, world_vcpu(w, d, &program_hog, NULL), NULL);
+    world_run(w, 4 * MS);
+    ck_assert_msg(world_has(w, "2000000,wake,"), "%s", w->rows);
+    ck_assert_msg(world_has(w, "2007000,switch_in,0"), "%s", w->rows);
+    ck_assert_msg(world_has(w, "3011000,switch_in,1"), "%s", w->rows);
     world_free(w);
 }
 END_TEST
@@ -500,6 +529,7 @@ Suite *suite_rules(void)
     TCase *core = tcase_create("core"), *credit = tcase_create("Credit");
 
     tcase_add_test(core, unblocking_what_is_not_blocked_does_nothing);
+    tcase_add_test(core, to_be_told_takes_time);
     tcase_add_test(core, a_pending_event_ends_a_block);
     tcase_add_test(core, soft_affinity_counts_only_as_a_restriction);
     tcase_add_test(core, affinities_are_set_one_after_the_other);
