@@ -12,7 +12,7 @@ enum {
     FLUSH_WORDS = 1 << 18,
     WINDOW_WORDS = 1 << 14,
     HEAD_WORDS = 3,                              /* header and stamp */
-    RECORD_WORDS = HEAD_WORDS + XT_WORDS_MAX + 4 /* more than a layout below makes */
+    ROOM_WORDS = 5 * (HEAD_WORDS + XT_WORDS_MAX) /* a switch is five records */
 };
 
 /*
@@ -81,18 +81,42 @@ static const struct row rows[] = {
     {OBS_NULL_SCHEDULE, SNULL, XT_SNULL_SCHEDULE, "N"},
 };
 
-enum { TRACE_IDS = 6 };
+enum { TRACE_IDS = 6, NO_SCHEDULER = 2 /* an id without rows */ };
 
-/* rows of schedulers by [trace id][kind], and those of the core. */
-static const struct row *by_kind[TRACE_IDS][OBS_KINDS], *of_core[OBS_KINDS];
+/* A row made ready, by the scheduler's trace id and kind. */
+struct form {
+    uint32_t event;
+    uint8_t words;
+    char only;          /* the layout if it is one letter, else 0 */
+    const char *layout; /* NULL: no record */
+};
 
-static void index_rows(void)
+static struct form forms[TRACE_IDS][OBS_KINDS];
+static bool of_core[OBS_KINDS];
+
+static unsigned layout_words(const char *layout)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].trace_id == CORE)
-            of_core[rows[i].kind] = &rows[i];
-        else
-            by_kind[rows[i].trace_id][rows[i].kind] = &rows[i];
+    unsigned n = 0;
+
+    for (; *layout; layout++)
+        n += strchr("dNqrst", *layout) ? 2 : 1;
+    return n;
+}
+
+static void make_forms(void)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct row *r = &rows[i];
+        const struct form f = {.event = r->event,
+                               .words = (uint8_t)layout_words(r->layout),
+                               .only = strlen(r->layout) == 1 ? *r->layout : 0,
+                               .layout = r->layout};
+
+        of_core[r->kind] |= r->trace_id == CORE;
+        for (int id = 0; id < TRACE_IDS; id++)
+            if (r->trace_id == CORE || r->trace_id == id)
+                forms[id][r->kind] = f;
+    }
 }
 
 /* ---- records -----------------------------------------------------------------------------------
@@ -102,73 +126,73 @@ static void flush(struct xentrace_writer *w)
 {
     for (uint32_t c = 0; c < w->pcpus; c++) {
         struct xentrace_window *win = &w->window[c];
-        size_t size = win->used * sizeof *win->word;
+        size_t size = (size_t)(win->at - win->word) * sizeof *win->word;
         uint32_t head[3] = {XT_CPU_CHANGE_HEADER, c, (uint32_t)size};
 
-        if (!win->used)
+        if (!size)
             continue;
         if (fwrite(head, sizeof head, 1, w->out) != 1 || fwrite(win->word, size, 1, w->out) != 1)
             w->failed = true;
-        win->used = 0;
+        win->at = win->word;
     }
-    w->pending = 0;
 }
 
-/* Cycles at that date. No two records share a stamp. */
-static uint64_t stamp(struct xentrace_writer *w, sim_time time)
+/* The first record of a date: no two records share a stamp, so each counts on from the last one. */
+__attribute__((noinline)) static void new_date(struct xentrace_writer *w, sim_time time)
 {
-    if (time != w->last_time) {
-        uint64_t ms = (uint64_t)time / NS_PER_MS, ns = (uint64_t)time % NS_PER_MS;
-        uint64_t tsc = ms * w->cpu_khz + ns * w->cpu_khz / NS_PER_MS;
+    uint64_t ns = (uint64_t)(time - w->ms), tsc;
 
-        w->last_time = time;
-        if (tsc > w->last_tsc)
-            return w->last_tsc = tsc;
+    if (ns >= NS_PER_MS) { /* another millisecond */
+        w->ms_tsc = (uint64_t)time / NS_PER_MS * w->cpu_khz;
+        ns = (uint64_t)time % NS_PER_MS;
+        w->ms = time - (sim_time)ns;
     }
-    return ++w->last_tsc;
+    tsc = w->ms_tsc + ns * w->cpu_khz / NS_PER_MS;
+    w->last_time = time;
+    if (tsc > w->last_tsc)
+        w->last_tsc = tsc - 1;
+    if (time < w->next_flush)
+        return;
+    flush(w);
+    while (w->next_flush <= time)
+        w->next_flush += FLUSH_PERIOD_MS * NS_PER_MS;
 }
 
-static void make_room(struct xentrace_writer *w, struct xentrace_window *win, sim_time time)
+/* The window is full (or not there yet): a larger one, or all are written. */
+__attribute__((noinline)) static void make_room(struct xentrace_writer *w,
+                                                struct xentrace_window *win)
 {
-    if (time >= w->next_flush || w->pending > FLUSH_WORDS) {
+    size_t used = (size_t)(win->at - win->word);
+
+    if (win->capacity && w->capacity + win->capacity > FLUSH_WORDS) {
         flush(w);
-        while (w->next_flush <= time)
-            w->next_flush += FLUSH_PERIOD_MS * NS_PER_MS;
+        return;
     }
-    if (win->capacity - win->used < RECORD_WORDS) {
-        win->capacity = win->capacity ? 2 * win->capacity : WINDOW_WORDS;
-        win->word = xrealloc(win->word, win->capacity * sizeof *win->word);
-    }
+    w->capacity -= win->capacity;
+    win->capacity = win->capacity ? 2 * win->capacity : WINDOW_WORDS;
+    w->capacity += win->capacity;
+    win->word = xrealloc(win->word, win->capacity * sizeof *win->word);
+    win->at = win->word + used;
+    win->last = win->word + win->capacity - ROOM_WORDS;
 }
 
-/* Records are made in their window: copying short pieces one by one costs more than making them.
- * Where the words of the next one go; end_record() makes it one. */
-static inline uint32_t *begin_record(struct xentrace_writer *w, uint32_t pcpu, sim_time time)
+/* The next record, made in its window (copying short pieces one by one would cost more than making
+ * them); where its words go. There is room for it. */
+static inline uint32_t *put(struct xentrace_writer *w, struct xentrace_window *win, uint32_t event,
+                            unsigned words)
 {
-    struct xentrace_window *win = &w->window[pcpu];
+    uint32_t *at = win->at;
+    uint64_t tsc = ++w->last_tsc;
 
-    if (time >= w->next_flush || w->pending > FLUSH_WORDS ||
-        win->capacity - win->used < RECORD_WORDS)
-        make_room(w, win, time);
-    return win->word + win->used + HEAD_WORDS;
+    at[0] = xt_header(event, words, 1);
+    at[1] = (uint32_t)tsc;
+    at[2] = (uint32_t)(tsc >> 32);
+    win->at = at + HEAD_WORDS + words;
+    return at + HEAD_WORDS;
 }
 
-static inline void end_record(struct xentrace_writer *w, uint32_t pcpu, sim_time time,
-                              uint32_t event, unsigned words)
-{
-    struct xentrace_window *win = &w->window[pcpu];
-    uint32_t *head = win->word + win->used;
-    uint64_t tsc = stamp(w, time);
-
-    head[0] = xt_header(event, words, 1);
-    head[1] = (uint32_t)tsc;
-    head[2] = (uint32_t)(tsc >> 32);
-    win->used += HEAD_WORDS + words;
-    w->pending += HEAD_WORDS + words;
-    w->records++;
-}
-
-static unsigned words_of(const struct observation *o, const char *layout, uint32_t *word)
+__attribute__((noinline)) static void put_words(const struct observation *o, const char *layout,
+                                                uint32_t *word)
 {
     unsigned n = 0;
 
@@ -208,71 +232,55 @@ static unsigned words_of(const struct observation *o, const char *layout, uint32
             word[n++] = (uint32_t)o->arg[*layout - '0'];
         }
     }
-    return n;
 }
 
-/* Domain and vCPU, or the domain only as before Xen 4.17. Returns how many words that is. */
-static unsigned put_vcpu(uint32_t *word, const struct host *h, const struct vcpu *v)
+static inline uint32_t vcpu_word(const struct vcpu *v)
 {
-    word[0] = v ? v->domain->id : 0;
-    if (h->version < XEN_4_17)
-        return 1;
-    word[1] = v ? v->id : 0;
-    return 2;
+    return xt_vcpu_word(v->domain->id, v->id);
 }
 
-static void put_switch(struct xentrace_writer *w, const struct host *h, const struct observation *o)
+/* A record that begins with domain and vCPU (the domain only, before Xen 4.17) and has more words;
+ * where those go. */
+static inline uint32_t *put_vcpu(struct xentrace_writer *w, struct xentrace_window *win,
+                                 const struct host *h, uint32_t event, const struct vcpu *v,
+                                 unsigned more)
 {
-    const struct vcpu *v = o->vcpu, *prev = w->prev;
-    uint32_t *word = begin_record(w, o->pcpu, o->time);
-    unsigned n = put_vcpu(word, h, v);
+    bool both = h->version >= XEN_4_17;
+    uint32_t *word = put(w, win, event, (both ? 2 : 1) + more);
 
-    word[n++] = (uint32_t)o->arg[0];
-    word[n++] = (uint32_t)o->arg[1];
-    end_record(w, o->pcpu, o->time, XT_SWITCH_INFNEXT, n);
-    word = begin_record(w, o->pcpu, o->time);
-    word[0] = prev ? prev->domain->id : 0;
-    word[1] = prev ? prev->id : 0;
-    word[2] = v->domain->id;
-    word[3] = v->id;
-    end_record(w, o->pcpu, o->time, XT_SWITCH, 4);
+    *word++ = v->domain->id;
+    if (both)
+        *word++ = v->id;
+    return word;
 }
 
-static void put_switch_out(struct xentrace_writer *w, const struct host *h,
-                           const struct observation *o)
+static inline void put_runstate(struct xentrace_writer *w, struct xentrace_window *win,
+                                const struct vcpu *v, unsigned from, unsigned to)
 {
-    uint32_t *word = begin_record(w, o->pcpu, o->time);
-    unsigned n = put_vcpu(word, h, o->vcpu);
-
-    word[n++] = (uint32_t)o->arg[0];
-    w->prev = o->vcpu;
-    end_record(w, o->pcpu, o->time, XT_SWITCH_INFPREV, n);
+    *put(w, win, xt_runstate_event((enum xt_runstate)from, (enum xt_runstate)to), 1) = vcpu_word(v);
 }
 
-static void put_continue(struct xentrace_writer *w, const struct host *h,
-                         const struct observation *o)
+static inline void put_continue(struct xentrace_writer *w, struct xentrace_window *win,
+                                const struct host *h, const struct observation *o)
 {
     const struct vcpu *v = o->vcpu;
-    uint32_t *word = begin_record(w, o->pcpu, o->time);
 
     if (h->version >= XEN_4_17) {
-        put_vcpu(word, h, v);
-        word[2] = (uint32_t)(o->time - v->runstate_entry);
-        word[3] = (uint32_t)o->arg[1];
-        end_record(w, o->pcpu, o->time, XT_SWITCH_INFCONT, 4);
-        word = begin_record(w, o->pcpu, o->time);
+        uint32_t *word = put_vcpu(w, win, h, XT_SWITCH_INFCONT, v, 2);
+
+        word[0] = (uint32_t)(o->time - v->runstate_entry);
+        word[1] = (uint32_t)o->arg[1];
     }
-    word[0] = xt_vcpu_word(v->domain->id, v->id);
-    end_record(w, o->pcpu, o->time, XT_CONTINUE_RUNNING, 1);
+    *put(w, win, XT_CONTINUE_RUNNING, 1) = vcpu_word(v);
 }
 
-static void put_runstate(struct xentrace_writer *w, const struct observation *o)
+static inline int trace_id_of(const struct host *h, const struct observation *o)
 {
-    uint32_t *word = begin_record(w, o->pcpu, o->time);
+    const struct vcpu *v = o->vcpu;
+    const struct cpupool *pool = v && !v->idle ? v->domain->pool : h->pcpu[o->pcpu].pool;
+    int id = pool ? pool->scheduler->ops->trace_id : -1;
 
-    word[0] = xt_vcpu_word(o->vcpu->domain->id, o->vcpu->id);
-    end_record(w, o->pcpu, o->time,
-               xt_runstate_event((enum xt_runstate)o->arg[0], (enum xt_runstate)o->arg[1]), 1);
+    return id < 0 || id >= TRACE_IDS ? NO_SCHEDULER : id;
 }
 
 /* Scheduler events that only later versions record. */
@@ -282,51 +290,85 @@ static bool known_to(enum xen_version version, enum observation_kind kind)
            (kind != OBS_DECIDE && kind != OBS_RATELIMIT && kind != OBS_STEAL_CHECK);
 }
 
-static int trace_id_of(const struct host *h, const struct observation *o)
+static inline void put_form(struct xentrace_writer *w, struct xentrace_window *win, struct host *h,
+                            const struct observation *o)
 {
-    const struct vcpu *v = o->vcpu;
-    const struct cpupool *pool = v && !v->idle ? v->domain->pool : h->pcpu[o->pcpu].pool;
-    int id = pool ? pool->scheduler->ops->trace_id : -1;
+    const struct form *f = &forms[of_core[o->kind] ? 0 : trace_id_of(h, o)][o->kind];
+    uint32_t *word;
 
-    return id < 0 || id >= TRACE_IDS ? SNULL - 3 : id; /* an id without scheduler rows */
+    if (!known_to(h->version, o->kind)) {
+        host_observe_less(h, &w->observer, o->kind);
+        return;
+    }
+    if (!f->layout)
+        return;
+    word = put(w, win, f->event, f->words);
+    switch (f->only) { /* the frequent ones */
+    case 'd':
+        word[0] = o->vcpu->domain->id;
+        word[1] = o->vcpu->id;
+        return;
+    case '0':
+        word[0] = (uint32_t)o->arg[0];
+        return;
+    case 'P':
+        word[0] = o->pcpu | (uint32_t)o->arg[0] << 24;
+        return;
+    default:
+        put_words(o, f->layout, word);
+    }
+}
+
+/* The window for what happens now on that pCPU; an observation's records have room in it. */
+static inline struct xentrace_window *window(struct xentrace_writer *w, uint32_t pcpu,
+                                             sim_time time)
+{
+    struct xentrace_window *win = &w->window[pcpu];
+
+    if (time != w->last_time)
+        new_date(w, time);
+    if (win->at >= win->last)
+        make_room(w, win);
+    return win;
 }
 
 static void see(struct observer *observer, struct host *h, const struct observation *o)
 {
     struct xentrace_writer *w = container_of(observer, struct xentrace_writer, observer);
-    const struct row *row;
+    struct xentrace_window *win = window(w, o->pcpu, o->time);
 
-    switch (o->kind) {
-    case OBS_SWITCH_OUT:
-        put_switch_out(w, h, o);
-        return;
-    case OBS_SWITCH_IN:
-        put_switch(w, h, o);
-        return;
-    case OBS_CONT:
-        put_continue(w, h, o);
-        return;
-    case OBS_RUNSTATE:
-        put_runstate(w, o);
-        return;
-    default:
-        if (!known_to(h->version, o->kind)) {
-            host_observe_less(h, observer, o->kind);
-            return;
-        }
-        row = of_core[o->kind];
-        if (!row)
-            row = by_kind[trace_id_of(h, o)][o->kind];
-        if (row)
-            end_record(w, o->pcpu, o->time, row->event,
-                       words_of(o, row->layout, begin_record(w, o->pcpu, o->time)));
-    }
+    if (o->kind == OBS_RUNSTATE)
+        put_runstate(w, win, o->vcpu, (unsigned)o->arg[0], (unsigned)o->arg[1]);
+    else if (o->kind == OBS_CONT)
+        put_continue(w, win, h, o);
+    else
+        put_form(w, win, h, o);
+}
+
+static void switched(struct observer *observer, struct host *h, const struct context_switch *s)
+{
+    struct xentrace_writer *w = container_of(observer, struct xentrace_writer, observer);
+    struct xentrace_window *win = window(w, s->pcpu, s->time);
+    const struct vcpu *prev = s->prev, *next = s->next;
+    uint32_t *word;
+
+    *put_vcpu(w, win, h, XT_SWITCH_INFPREV, prev, 1) = (uint32_t)s->ran;
+    word = put_vcpu(w, win, h, XT_SWITCH_INFNEXT, next, 2);
+    word[0] = (uint32_t)s->waited;
+    word[1] = (uint32_t)s->slice;
+    word = put(w, win, XT_SWITCH, 4);
+    word[0] = prev->domain->id;
+    word[1] = prev->id;
+    word[2] = next->domain->id;
+    word[3] = next->id;
+    put_runstate(w, win, prev, XT_RUNNING, s->prev_to);
+    put_runstate(w, win, next, s->next_from, XT_RUNNING);
 }
 
 void xentrace_writer_attach(struct xentrace_writer *w, struct host *h, FILE *out, uint64_t cpu_khz)
 {
-    index_rows();
-    *w = (struct xentrace_writer){.observer = {.see = see},
+    make_forms();
+    *w = (struct xentrace_writer){.observer = {.see = see, .switched = switched},
                                   .out = out,
                                   .cpu_khz = cpu_khz,
                                   .last_time = -1,
@@ -335,8 +377,7 @@ void xentrace_writer_attach(struct xentrace_writer *w, struct host *h, FILE *out
                                   .pcpus = h->pcpu_count};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         w->observer.kinds |= UINT64_C(1) << rows[i].kind;
-    w->observer.kinds |= UINT64_C(1) << OBS_SWITCH_OUT | UINT64_C(1) << OBS_SWITCH_IN |
-                         UINT64_C(1) << OBS_CONT | UINT64_C(1) << OBS_RUNSTATE;
+    w->observer.kinds |= UINT64_C(1) << OBS_CONT | UINT64_C(1) << OBS_RUNSTATE;
     host_observe(h, &w->observer);
 }
 

@@ -15,8 +15,8 @@
 #include <stdio.h>
 
 struct xentrace_window {
-    uint32_t *word;
-    size_t used, capacity; /* in words */
+    uint32_t *word, *at, *last; /* beginning, next record, where another one may not fit */
+    size_t capacity;            /* in words */
 };
 
 struct xentrace_writer {
@@ -25,13 +25,13 @@ struct xentrace_writer {
     uint64_t cpu_khz;
     uint64_t last_tsc;
     sim_time last_time;
+    sim_time ms; /* of the millisecond at hand: its date, and in cycles */
+    uint64_t ms_tsc;
     sim_time next_flush;
     struct xentrace_window *window; /* one per pCPU */
     uint32_t pcpus;
-    size_t pending;          /* words in all windows */
-    const struct vcpu *prev; /* of the switch that is being recorded */
-    uint64_t records;
-    bool failed; /* a write failed: errno at that time is lost, the stream says so too */
+    size_t capacity; /* words of all windows */
+    bool failed;     /* a write failed: errno at that time is lost, the stream says so too */
 };
 
 enum { XENTRACE_DEFAULT_KHZ = 2400000 };

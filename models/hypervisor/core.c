@@ -34,8 +34,18 @@ void host_see(struct host *h, enum observation_kind kind, struct vcpu *v, int64_
         .time = h->queue->now, .kind = kind, .pcpu = h->executing, .vcpu = v, .arg = {a, b, c, d}};
 
     for (struct observer *o = h->observers; o; o = o->next)
-        if (o->kinds >> kind & 1)
+        if (o->kinds >> kind & 1 && !(h->in_switch && o->switched))
             o->see(o, h, &obs);
+}
+
+static void see_switch(struct host *h, struct context_switch *s)
+{
+    s->time = h->queue->now;
+    s->pcpu = h->executing;
+    h->in_switch = false;
+    for (struct observer *o = h->observers; o; o = o->next)
+        if (o->switched)
+            o->switched(o, h, s);
 }
 
 /* What can only be said once a handler is done: who was moved, and the observers' own wishes. */
@@ -71,6 +81,7 @@ void host_observe(struct host *h, struct observer *o)
     *at = o;
     h->observed |= o->kinds;
     h->queue->owner = h;
+    h->watched_switches |= o->switched != NULL;
     if (o->handled || o->kinds >> OBS_MIGRATE & 1) {
         h->queue->after = after_event;
         h->watched_handlers = true;
@@ -404,12 +415,21 @@ static void context_saved(struct scheduler *s, struct vcpu *v, sim_time now)
         vcpu_migrate_finish(v);
 }
 
+/* The runstate of one that is switched out. */
+static enum runstate state_after(const struct vcpu *v)
+{
+    return v->pause_flags & PAUSE_BLOCKED ? RUNSTATE_BLOCKED
+           : vcpu_runnable(v)             ? RUNSTATE_RUNNABLE
+                                          : RUNSTATE_OFFLINE;
+}
+
 static void switch_to(struct pcpu *p, struct scheduler *s, struct vcpu *prev, struct vcpu *next,
                       sim_time slice, sim_time now)
 {
     struct host *h = p->host;
+    struct context_switch whole;
     sim_time since = h->version < XEN_4_17 ? next->runstate_entry : next->last_switch;
-    sim_time overhead = 0;
+    sim_time overhead = 0, waited;
 
     if (!prev->idle) {
         burst_pause(p, prev, now);
@@ -420,15 +440,24 @@ static void switch_to(struct pcpu *p, struct scheduler *s, struct vcpu *prev, st
         overhead = h->costs.context_switch + p->pool->overhead + cache_refill(h, next, now);
     h->switches++;
     p->current = next;
+    waited = next->runstate == RUNSTATE_RUNNABLE ? now - since : 0;
     observe1(h, SWITCH_OUT, prev, vcpu_ran(prev, now));
-    observe2(h, SWITCH_IN, next, next->runstate == RUNSTATE_RUNNABLE ? now - since : 0, slice);
+    observe2(h, SWITCH_IN, next, waited, slice);
+    if (h->watched_switches) {
+        whole = (struct context_switch){.prev = prev,
+                                        .next = next,
+                                        .prev_to = (uint8_t)state_after(prev),
+                                        .next_from = (uint8_t)next->runstate,
+                                        .ran = vcpu_ran(prev, now),
+                                        .waited = waited,
+                                        .slice = slice};
+        h->in_switch = true;
+    }
     next->last_switch = now;
-    runstate_change(prev,
-                    prev->pause_flags & PAUSE_BLOCKED ? RUNSTATE_BLOCKED
-                    : vcpu_runnable(prev)             ? RUNSTATE_RUNNABLE
-                                                      : RUNSTATE_OFFLINE,
-                    now);
+    runstate_change(prev, state_after(prev), now);
     runstate_change(next, RUNSTATE_RUNNING, now);
+    if (h->watched_switches)
+        see_switch(h, &whole);
     next->is_running = true;
     next->burst_since = now + overhead;
     smt_update(p, now);

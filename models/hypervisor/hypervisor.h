@@ -257,6 +257,8 @@ struct host {
     struct observer *observers;
     uint32_t soft_vcpus;   /* with effective soft affinity: where there are none nobody need look */
     bool watched_handlers; /* an observer wants `handled` calls or migrations */
+    bool watched_switches; /* an observer wants `switched` calls */
+    bool in_switch;        /* the switch at hand will be told as a whole */
     uint64_t decisions, switches, migrations;
 
     char *fault;      /* the first rule that the scheduler broke, in words; NULL: none */

@@ -94,9 +94,21 @@ struct observation {
     int64_t arg[4];
 };
 
+/* A context switch as a whole. */
+struct context_switch {
+    sim_time time;
+    uint32_t pcpu; /* that executes */
+    struct vcpu *prev, *next;
+    uint8_t prev_to, next_from;  /* enum runstate: prev was running, next is */
+    sim_time ran, waited, slice; /* as in SWITCH_OUT and SWITCH_IN */
+};
+
 struct observer {
     uint64_t kinds; /* which kinds it wants: bit OBS_x */
     void (*see)(struct observer *o, struct host *h, const struct observation *obs);
+    /* A context switch in one call, after it: instead of the RUNSTATEs of prev and next, which then
+     * are not seen one by one. May be NULL. */
+    void (*switched)(struct observer *o, struct host *h, const struct context_switch *s);
     /* After each handler that ran while this observer was attached; may be NULL. */
     void (*handled)(struct observer *o, struct host *h);
     struct observer *next;

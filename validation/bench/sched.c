@@ -132,6 +132,8 @@ static int trace(struct bench *b, const char *path, double plain)
     build(b);
     writer = format->attach(b->host, out);
     counter.kinds = b->host->observed;
+    if (b->host->watched_switches) /* all told at once, but counted as for the others */
+        counter.kinds |= UINT64_C(1) << OBS_SWITCH_OUT | UINT64_C(1) << OBS_SWITCH_IN;
     took = run(b);
     format->finish(writer, b->host);
     printf(", trace %s: %.1f MB", format->suffix, (double)ftell(out) / 1e6);
