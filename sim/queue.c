@@ -116,14 +116,20 @@ static inline const struct queue_entry *first(const struct queue *q)
     return q->count ? &q->heap[1] : NULL;
 }
 
+static inline uint64_t order_of(enum rank rank, uint64_t key)
+{
+    return (uint64_t)rank << 60 | (key & ((UINT64_C(1) << 60) - 1));
+}
+
 void queue_arm_key(struct queue *q, struct timer *t, sim_time when, enum rank rank, uint64_t key)
 {
-    uint64_t order = (uint64_t)rank << 60 | key;
+    uint64_t order = order_of(rank, key);
 
     if (when < q->now)
         when = q->now;
     t->when = when;
     t->order = order;
+    q->lates += rank == RANK_LATE;
     if (t->slot == SLOT_SOON)
         forget_soon(q);
     if (t->slot) {
@@ -227,6 +233,27 @@ void queue_due(const struct queue *q, sim_time when, void (*each)(const struct t
             each(q->heap[i].timer, ctx);
 }
 
+/* The first of the late ones is being handled: it begins an instant, whose timers are all of them.
+ */
+static void begin_late(struct queue *q)
+{
+    uint32_t lates = q->lates;
+
+    q->lates = 0;
+    if (lates < 2)
+        return;
+    if (q->soon.timer && timer_rank(q->soon.timer) == RANK_LATE)
+        q->soon.order = q->soon.timer->order = order_of(RANK_TIMER, q->soon.order);
+    for (uint32_t slot = 1; slot <= q->count; slot++) {
+        struct timer *t = q->heap[slot].timer;
+
+        if (timer_rank(t) != RANK_LATE)
+            continue;
+        t->order = order_of(RANK_TIMER, t->order);
+        sift_up(q, slot, t->when, t->order, t);
+    }
+}
+
 static inline void fire(struct queue *q, const struct queue_entry *e)
 {
     struct timer *t = e->timer;
@@ -239,6 +266,9 @@ static inline void fire(struct queue *q, const struct queue_entry *e)
         remove_at(q, 1);
     }
     q->fired++;
+    q->handling = timer_rank(t);
+    if (q->handling == RANK_LATE)
+        begin_late(q);
     t->fire(t, q->now);
     if (q->after)
         q->after(q);

@@ -22,7 +22,8 @@ enum rank {
     RANK_EXTERNAL, /* events from outside, in the order of the scenario */
     RANK_BURST,    /* the running vCPU's burst is complete, by pCPU */
     RANK_SETTLE,   /* pending reschedules */
-    RANK_LATE,     /* timers set to a date that had passed: once all else of this date is done */
+    RANK_LATE, /* timers set, after the timers of this date, to a date that is not ahead: once all
+                * else of this date is done they are the timers of an instant of its own */
 };
 
 struct timer;
@@ -50,6 +51,8 @@ struct queue {
     struct queue_entry soon;  /* one timer armed for the present date, spared the heap; or none */
     uint64_t armed;           /* arming numbers given so far */
     uint64_t fired;           /* events handled so far */
+    uint32_t lates;           /* armed as RANK_LATE since the last one was handled, at most */
+    enum rank handling;       /* of the event being handled, or of the last one */
     sim_time now;             /* date of the event being handled, or of the last one */
     bool stopped;             /* for good: no event is handled or shown any more */
     sim_time until;           /* queue_run handles nothing at or after this date */

@@ -9,7 +9,9 @@
 /* Words that Xen writes and does not set: padding at the end of a structure. */
 static unsigned meaningful_words(const struct xentrace_record *r)
 {
-    return r->event == XT_CSCHED2_UPDATE_RUNQ_LOAD && r->words == 6 ? 5 : r->words;
+    bool padded = r->event == XT_CSCHED2_UPDATE_RUNQ_LOAD || r->event == XT_CSCHED2_LOAD_BALANCE;
+
+    return padded && r->words == 6 ? 5 : r->words;
 }
 
 static bool same(const struct xentrace_record *a, const struct xentrace_record *b)

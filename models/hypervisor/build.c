@@ -311,5 +311,6 @@ void domain_set(struct domain *d, uint32_t weight, uint32_t cap)
     if (!s->ops->adjust)
         return; /* the scheduler knows neither */
     s->ops->adjust(s, d, old_weight, old_cap);
-    observe1(d->host, ADJDOM, NULL, d->id);
+    if (d->cap == cap) /* else the scheduler has refused it */
+        observe1(d->host, ADJDOM, NULL, d->id);
 }

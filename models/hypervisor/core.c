@@ -306,9 +306,10 @@ void pcpu_set_speed(struct pcpu *p, uint32_t speed)
 void host_arm(struct host *h, struct timer *t, sim_time when)
 {
     sim_time slop = h->costs.timer_slop;
+    bool among_timers = h->queue->handling == RANK_TIMER || h->queue->handling == RANK_LATE;
 
-    if (when < h->queue->now) {
-        queue_arm_key(h->queue, t, when, RANK_LATE, 0);
+    if (when <= h->queue->now && !among_timers) {
+        queue_arm_key(h->queue, t, when, RANK_LATE, ++h->queue->armed);
         return;
     }
     if (when > h->queue->now)

@@ -226,17 +226,18 @@ static uint32_t requested_cpu(struct c2_vcpu *cv, const cpumask *allowed)
     return cpumask_empty(&cpus) ? CPU_NONE : next_cpu(cv->migrate_to, &cpus);
 }
 
+/* As the trace has it. */
+#define NO_RUNQ UINT32_C(0xffff)
+
 uint32_t c2_pick_cpu(struct scheduler *s, struct vcpu *v)
 {
     struct credit2 *c = c2_data(s);
     struct c2_vcpu *cv = c2_vcpu(v);
     cpumask allowed = allowed_in_pool(c, cv);
-    uint32_t cpu = requested_cpu(cv, &allowed);
-    int64_t load = 0;
+    uint32_t cpu = requested_cpu(cv, &allowed), rq = NO_RUNQ;
+    int64_t load = INT64_MAX; /* what a migration that was asked for records */
 
-    if (cpu != CPU_NONE) {
-        load = cv->migrate_to->bavg;
-    } else {
+    if (cpu == CPU_NONE) {
         struct placement p = find_placement(c, cv, &allowed);
 
         if (p.best_soft) {
@@ -245,15 +246,17 @@ uint32_t c2_pick_cpu(struct scheduler *s, struct vcpu *v)
         } else if (p.best) {
             allowed = cpumask_and(&allowed, &p.best->active);
         }
-        if (p.best) {
+        if (p.best) { /* recorded even where the best by soft affinity is taken */
             cpu = next_cpu(p.best, &allowed);
+            rq = p.best->id;
             load = p.load;
         } else {
             cpu = fallback(c, cv);
+            rq = runq_of(c, cpu)->id;
             load = runq_of(c, cpu)->bavg;
         }
     }
-    observe2(s->host, C2_PICKED_CPU, v, load, runq_of(c, cpu)->id | (int64_t)cpu << 16);
+    observe2(s->host, C2_PICKED_CPU, v, load, rq | (int64_t)cpu << 16);
     return cpu;
 }
 

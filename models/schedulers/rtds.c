@@ -458,8 +458,8 @@ static void remove_vcpu(struct scheduler *s, struct vcpu *v)
 
 static void adjust_vcpu(struct scheduler *s, struct vcpu *v, const void *params)
 {
-    (void)s;
     rt_vcpu(v)->params = *(const struct rtds_vcpu_params *)params;
+    observe1(s->host, ADJDOM, NULL, v->domain->id);
 }
 
 /* ---- for observers
