@@ -129,7 +129,6 @@ void queue_arm_key(struct queue *q, struct timer *t, sim_time when, enum rank ra
         when = q->now;
     t->when = when;
     t->order = order;
-    q->lates += rank == RANK_LATE;
     if (t->slot == SLOT_SOON)
         forget_soon(q);
     if (t->slot) {
@@ -154,6 +153,16 @@ void queue_arm_key(struct queue *q, struct timer *t, sim_time when, enum rank ra
 void queue_arm(struct queue *q, struct timer *t, sim_time when)
 {
     queue_arm_key(q, t, when, RANK_TIMER, ++q->armed);
+}
+
+/* The later `when`, the larger the key; for the same one the arming number decides. */
+void queue_arm_late(struct queue *q, struct timer *t, sim_time when)
+{
+    const uint64_t most = (UINT64_C(1) << 30) - 1;
+    uint64_t past = (uint64_t)(q->now - when), number = ++q->armed & most;
+
+    q->lates++;
+    queue_arm_key(q, t, q->now, RANK_LATE, (most - (past < most ? past : most)) << 30 | number);
 }
 
 static void remove_at(struct queue *q, uint32_t slot)

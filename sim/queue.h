@@ -82,6 +82,10 @@ void queue_arm(struct queue *q, struct timer *t, sim_time when);
 /* The same with a given rank and key (key < 2^60). */
 void queue_arm_key(struct queue *q, struct timer *t, sim_time when, enum rank rank, uint64_t key);
 
+/* Arm (or move) a timer as RANK_LATE, for the present date: of those, the one with the earliest
+ * `when` (not above queue.now) is handled first, and then at once the others, before all else. */
+void queue_arm_late(struct queue *q, struct timer *t, sim_time when);
+
 /* Cancel; harmless if not armed. */
 void queue_cancel(struct queue *q, struct timer *t);
 

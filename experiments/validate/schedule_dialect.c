@@ -38,6 +38,8 @@ static void credit_params(void *params, struct json_value root)
         p->tslice = (ms < 1 || ms > 1000 ? 30 : ms) * NS_PER_MS; /* as Xen corrects it */
     p->ratelimit = micros(root, "ratelimit_us", p->ratelimit);
     p->migration_delay = micros(root, "migration_delay_us", p->migration_delay);
+    if (p->migration_delay < 0 || p->migration_delay > 100 * NS_PER_MS)
+        p->migration_delay = 0; /* as Xen corrects it */
     if (json_integer(json_member(root, "idle_ticks"), &ticks) == 0)
         p->idle_ticks = ticks != 0;
 }

@@ -309,7 +309,7 @@ void host_arm(struct host *h, struct timer *t, sim_time when)
     bool among_timers = h->queue->handling == RANK_TIMER || h->queue->handling == RANK_LATE;
 
     if (when <= h->queue->now && !among_timers) {
-        queue_arm_key(h->queue, t, when, RANK_LATE, ++h->queue->armed);
+        queue_arm_late(h->queue, t, when);
         return;
     }
     if (when > h->queue->now)

@@ -329,6 +329,33 @@ START_TEST(arming_in_a_handler)
 }
 END_TEST
 
+static void arm_a_late_one(struct timer *t, sim_time now)
+{
+    note(t, now);
+    queue_arm_late(&queue, &probe[10].timer, now);
+    queue_arm_late(&queue, &probe[11].timer, now - 7);
+    queue_arm_late(&queue, &probe[12].timer, now);
+}
+
+static void arm_an_ordinary_one(struct timer *t, sim_time now)
+{
+    note(t, now);
+    queue_arm_key(&queue, &probe[2].timer, now, RANK_SETTLE, 0);
+}
+
+/* Late timers come after all else of their date, the most overdue first; what the first of them
+ * brings about waits for the others. */
+START_TEST(late_timers_are_an_instant)
+{
+    timer_init(&probe[0].timer, arm_a_late_one);
+    timer_init(&probe[11].timer, arm_an_ordinary_one);
+    queue_arm_key(&queue, &probe[0].timer, 10, RANK_BURST, 0);
+    queue_arm_key(&queue, &probe[1].timer, 10, RANK_SETTLE, 0);
+    queue_run(&queue, 11);
+    CK_FIRED(0, 1, 11, 10, 12, 2);
+}
+END_TEST
+
 static void rearm_self(struct timer *t, sim_time now)
 {
     note(t, now);
@@ -421,6 +448,7 @@ Suite *suite_queue(void)
     tcase_add_test(use, cancel_is_harmless_when_not_armed);
     tcase_add_test(use, after_hook_once_per_event);
     tcase_add_test(handler, arming_in_a_handler);
+    tcase_add_test(handler, late_timers_are_an_instant);
     tcase_add_test(handler, periodic_timer_rearms_itself);
     tcase_add_test(handler, cancel_in_a_handler);
     tcase_add_test(handler, stop_ends_with_the_present_date);

@@ -51,6 +51,21 @@ START_TEST(unblocking_what_is_not_blocked_does_nothing)
 }
 END_TEST
 
+/* Its timer is set to the present: it is handled only when the vCPU has been switched out. */
+START_TEST(a_sleep_of_no_length_leaves_the_pcpu)
+{
+    struct world *w = one_pool("credit", 1);
+    struct domain *d = world_domain(w, 256, 1);
+    struct vcpu *v = world_sleeper(w, d, 1 * MS, 0, 2 * MS);
+
+    world_run(w, 4500 * US);
+    world_expect_on(v, 0);
+    ck_assert_int_eq(v->last_switch, 4 * MS);
+    ck_assert_int_eq(vcpu_runstate_time(v, RUNSTATE_RUNNING), 2500 * US);
+    world_free(w);
+}
+END_TEST
+
 /* A pCPU that tells itself to reschedule takes its time, and another time for another pCPU. */
 START_TEST(to_be_told_takes_time)
 {
@@ -529,6 +544,7 @@ Suite *suite_rules(void)
     TCase *core = tcase_create("core"), *credit = tcase_create("Credit");
 
     tcase_add_test(core, unblocking_what_is_not_blocked_does_nothing);
+    tcase_add_test(core, a_sleep_of_no_length_leaves_the_pcpu);
     tcase_add_test(core, to_be_told_takes_time);
     tcase_add_test(core, a_pending_event_ends_a_block);
     tcase_add_test(core, soft_affinity_counts_only_as_a_restriction);
