@@ -132,18 +132,14 @@ static void each_vcpu(const struct action *a, void (*act)(struct vcpu *v))
 
 static void pause_domain(struct action *a)
 {
-    each_vcpu(a, vcpu_pause);
-}
-
-static void unpause_one(struct vcpu *v)
-{
-    if (v->pause_count > 0)
-        vcpu_unpause(v);
+    if (!missing(a))
+        domain_pause(target(a));
 }
 
 static void unpause_domain(struct action *a)
 {
-    each_vcpu(a, unpause_one);
+    if (!missing(a))
+        domain_unpause(target(a));
 }
 
 static void shut_down(struct action *a)

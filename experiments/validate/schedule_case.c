@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/validate/schedule_case.h"
 
+#include "experiments/validate/schedule_actions.h"
 #include "models/schedulers/credit.h"
 #include "sim/json.h"
 
@@ -229,7 +230,7 @@ static enum xen_version version_of(struct json_value root)
     return scheduler && !strcmp(scheduler, "terriertail") ? XEN_4_7_0 : XEN_4_17;
 }
 
-static void set_affinity(struct vcpu *v, struct json_value domain, struct json_value vcpu)
+void schedule_set_affinity(struct vcpu *v, struct json_value domain, struct json_value vcpu)
 {
     cpumask m;
 
@@ -261,7 +262,7 @@ static int read_domain(struct schedule_world *w, struct cpupool *pool, struct js
         sim_time start = integer(jv, "start_ns", w->host->queue->now);
         struct vcpu_start *s = &w->start[v->index];
 
-        set_affinity(v, d, jv);
+        schedule_set_affinity(v, d, jv);
         if (dialect->vcpu)
             dialect->vcpu(v, d, jv);
         if (read_behaviour(w, json_member(jv, "behaviour"), &g->vcpu[k++], start, e))
@@ -306,7 +307,9 @@ static int build(struct schedule_world *w, struct json_value root,
     dialect = schedule_dialect(name);
     w->duration = integer(root, "duration_ms", 0) * NS_PER_MS;
     w->done_rows = version_of(root) < XEN_4_17;
-    w->host = host_new(&w->queue, "xen", (uint32_t)pcpus, (uint32_t)threads, 0, 0);
+    w->host = host_new(&w->queue, "xen", (uint32_t)pcpus, (uint32_t)threads,
+                       (uint32_t)integer(root, "cores_per_socket", 0),
+                       (uint32_t)integer(root, "sockets_per_node", 0));
     w->host->version = version_of(root);
     if (watch)
         watch(ctx, w->host);
@@ -333,7 +336,7 @@ static int build(struct schedule_world *w, struct json_value root,
         return -1;
     if (dialect->finish)
         dialect->finish(w->host, root);
-    return 0;
+    return schedule_actions_read(w, root, e);
 }
 
 struct schedule_world *schedule_world_load(const char *path,
@@ -348,8 +351,8 @@ struct schedule_world *schedule_world_load(const char *path,
         return NULL;
     w = xcalloc(1, sizeof *w);
     queue_init(&w->queue);
+    w->document = doc;
     failed = build(w, json_root(doc), watch, ctx, e);
-    json_free(doc);
     if (failed) {
         schedule_world_free(w);
         return NULL;
@@ -370,6 +373,9 @@ void schedule_world_free(struct schedule_world *w)
     for (size_t i = 0; i < w->script_count; i++)
         free(w->script[i]);
     free(w->script);
+    free(w->action);
+    if (w->document)
+        json_free(w->document);
     free(w->start);
     queue_free(&w->queue);
     free(w);

@@ -40,6 +40,8 @@ struct schedule_world {
         struct timer timer;
         struct vcpu *vcpu;
     } * start;
+    struct json *document; /* which the actions read */
+    struct schedule_action *action;
     struct script_op **script;
     size_t script_count;
     sim_time duration;
@@ -55,6 +57,9 @@ struct schedule_dialect {
     void (*finish)(struct host *h, struct json_value root); /* after all domains */
 };
 const struct schedule_dialect *schedule_dialect(const char *scheduler);
+
+/* "hard_affinity" and "soft_affinity" of a vCPU, or else of its domain. */
+void schedule_set_affinity(struct vcpu *v, struct json_value domain, struct json_value vcpu);
 
 /* Read NAME.json and build its world, ready to run from the domains' creation. `watch` (may be
  * NULL) is called with the empty host, to attach observers that see the building too. NULL with

@@ -29,6 +29,16 @@ static void set_by_name(const char *scheduler, const char *name, const char *val
         }
 }
 
+/* Boot options that Credit and Credit2 have in common with others, by hvsim's names. */
+static void boot_option(const char *scheduler, const char *name, void *params,
+                        struct json_value root)
+{
+    struct json_value v = json_member(root, name);
+
+    if (json_exists(v))
+        set_by_name(scheduler, name, json_boolean(v) ? "true" : "false", params);
+}
+
 static void credit_params(void *params, struct json_value root)
 {
     struct credit_params *p = params;
@@ -42,6 +52,8 @@ static void credit_params(void *params, struct json_value root)
         p->migration_delay = 0; /* as Xen corrects it */
     if (json_integer(json_member(root, "idle_ticks"), &ticks) == 0)
         p->idle_ticks = ticks != 0;
+    boot_option("credit", "tickle_one_idle", params, root);
+    boot_option("credit", "smt_power_savings", params, root);
 }
 
 /* credit_params come first in TerrierTail's parameters; the policy is set by its table. */
@@ -56,6 +68,7 @@ static void credit2_params(void *params, struct json_value root)
     struct credit2_params *p = params;
 
     p->ratelimit = micros(root, "ratelimit_us", p->ratelimit);
+    boot_option("credit2", "smt_power_savings", params, root);
     set_by_name("credit2", "runqueue", json_string(json_member(root, "credit2_runqueue")), params);
 }
 

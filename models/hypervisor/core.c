@@ -663,6 +663,23 @@ void vcpu_unpause(struct vcpu *v)
         vcpu_wake(v);
 }
 
+void domain_pause(struct domain *d)
+{
+    d->pause_count++;
+    for (uint32_t i = 0; i < d->vcpu_count; i++) {
+        observe(d->host, SLEEP, d->vcpu[i]);
+        sleep_nosync(d->vcpu[i]);
+    }
+}
+
+void domain_unpause(struct domain *d)
+{
+    if (!d->pause_count || --d->pause_count)
+        return;
+    for (uint32_t i = 0; i < d->vcpu_count; i++)
+        vcpu_wake(d->vcpu[i]);
+}
+
 void vcpu_migrate_start(struct vcpu *v)
 {
     v->pause_flags |= PAUSE_MIGRATING;

@@ -463,6 +463,10 @@ void vcpu_wake(struct vcpu *v);    /* something that made it not runnable may ha
 void vcpu_unblock(struct vcpu *v); /* end of a block, if it is in one */
 void vcpu_pause(struct vcpu *v);
 void vcpu_unpause(struct vcpu *v);
+/* All its vCPUs, on the operator's behalf: counted apart from their own pauses. Unpausing what is
+ * not paused does nothing. */
+void domain_pause(struct domain *d);
+void domain_unpause(struct domain *d);
 void vcpu_migrate_start(struct vcpu *v);
 void vcpu_migrate_finish(struct vcpu *v);
 

@@ -66,6 +66,32 @@ START_TEST(a_sleep_of_no_length_leaves_the_pcpu)
 }
 END_TEST
 
+/* Credit has parked it for its cap, which is none of the operator's business. */
+START_TEST(unpausing_what_is_not_paused_does_nothing)
+{
+    struct world *w = one_pool("credit", 1);
+    struct domain *d = world_domain(w, 256, 1);
+    struct vcpu *v = world_pinned_hog(w, d, 0, 2 * MS);
+
+    domain_set(d, 256, 50);
+    world_run(w, 70 * MS);
+    ck_assert_int_eq(v->pause_count, 1);
+    domain_unpause(d);
+    ck_assert_int_eq(v->pause_count, 1);
+    ck_assert(!v->is_running);
+    domain_pause(d);
+    domain_pause(d);
+    domain_unpause(d);
+    world_run(w, 200 * MS); /* not parked any more, but paused once */
+    ck_assert_int_eq(v->pause_count, 0);
+    ck_assert(!v->is_running);
+    domain_unpause(d);
+    world_run(w, 201 * MS);
+    world_expect_on(v, 0);
+    world_free(w);
+}
+END_TEST
+
 /* A pCPU that tells itself to reschedule takes its time, and another time for another pCPU. */
 START_TEST(to_be_told_takes_time)
 {
@@ -545,6 +571,7 @@ Suite *suite_rules(void)
 
     tcase_add_test(core, unblocking_what_is_not_blocked_does_nothing);
     tcase_add_test(core, a_sleep_of_no_length_leaves_the_pcpu);
+    tcase_add_test(core, unpausing_what_is_not_paused_does_nothing);
     tcase_add_test(core, to_be_told_takes_time);
     tcase_add_test(core, a_pending_event_ends_a_block);
     tcase_add_test(core, soft_affinity_counts_only_as_a_restriction);

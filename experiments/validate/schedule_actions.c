@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What an operator does while a reference schedule runs. */
+#include "experiments/validate/schedule_actions.h"
+
+#include "models/hypervisor/operate.h"
+#include "sim/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the external events of one instant, actions are the last. */
+#define KEY_ACTION (UINT64_C(1) << 41)
+
+struct schedule_action {
+    struct timer timer;
+    const struct action_name *name;
+    struct schedule_world *world;
+    struct json_value json; /* of world->document */
+    struct domain *domain;
+    struct vcpu *vcpu;
+};
+
+static int64_t integer(struct json_value object, const char *key, int64_t otherwise)
+{
+    int64_t i;
+
+    return json_integer(json_member(object, key), &i) == 0 ? i : otherwise;
+}
+
+/* ---- what they do ---------------------------------------------------------------------------- */
+
+static void set(struct schedule_action *a)
+{
+    struct domain *d = a->domain;
+
+    domain_set(d, (uint32_t)integer(a->json, "weight", d->weight),
+               (uint32_t)integer(a->json, "cap", d->cap));
+}
+
+static void affinity(struct schedule_action *a)
+{
+    schedule_set_affinity(a->vcpu, JSON_NONE, a->json);
+}
+
+static void pause_domain(struct schedule_action *a)
+{
+    domain_pause(a->domain);
+}
+
+static void unpause_domain(struct schedule_action *a)
+{
+    domain_unpause(a->domain);
+}
+
+static void unplug(struct schedule_action *a)
+{
+    vcpu_stop(a->vcpu);
+}
+
+static void plug(struct schedule_action *a)
+{
+    vcpu_start(a->vcpu);
+}
+
+static void vcpu_params(struct schedule_action *a)
+{
+    const struct schedule_dialect *dialect = schedule_dialect(vcpu_scheduler(a->vcpu)->ops->name);
+
+    if (dialect->vcpu)
+        dialect->vcpu(a->vcpu, JSON_NONE, a->json);
+}
+
+static void scheduler_params(struct schedule_action *a)
+{
+    struct cpupool *pool = a->world->host->pool[0];
+    const struct sched_ops *ops = pool->scheduler->ops;
+    const struct schedule_dialect *dialect = schedule_dialect(ops->name);
+    void *params;
+
+    if (!ops->params || !dialect->params)
+        return;
+    params = xcalloc(1, ops->params->size);
+    memcpy(params, pool->scheduler->params, ops->params->size);
+    dialect->params(params, a->json);
+    pool_set_params(pool, params, ops->params->size);
+    free(params);
+}
+
+enum names { NOTHING, DOMAIN, VCPU };
+
+static const struct action_name {
+    const char *name;
+    enum names what;
+    void (*act)(struct schedule_action *a);
+} actions[] = {
+    {"set", DOMAIN, set},
+    {"affinity", VCPU, affinity},
+    {"pause", DOMAIN, pause_domain},
+    {"unpause", DOMAIN, unpause_domain},
+    {"unplug", VCPU, unplug},
+    {"plug", VCPU, plug},
+    {"vcpu", VCPU, vcpu_params},
+    {"scheduler", NOTHING, scheduler_params},
+};
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static void fire(struct timer *t, sim_time now)
+{
+    struct schedule_action *a = container_of(t, struct schedule_action, timer);
+
+    (void)now;
+    a->world->host->executing = (uint32_t)integer(a->json, "pcpu", 0);
+    a->name->act(a);
+}
+
+static const struct action_name *action_name(const char *text)
+{
+    for (size_t i = 0; text && i < sizeof actions / sizeof *actions; i++)
+        if (!strcmp(actions[i].name, text))
+            return &actions[i];
+    return NULL;
+}
+
+static int find_target(struct schedule_action *a, struct errors *e)
+{
+    const struct host *h = a->world->host;
+    int64_t id = integer(a->json, "domain", -1), vcpu = integer(a->json, "vcpu", 0);
+
+    if (a->name->what == NOTHING)
+        return 0;
+    for (uint32_t i = 0; i < h->domain_count; i++)
+        if (h->domain[i]->id == id)
+            a->domain = h->domain[i];
+    if (!a->domain)
+        return json_error(a->json, e, "no domain with this id");
+    if (vcpu < 0 || vcpu >= a->domain->vcpu_count)
+        return json_error(a->json, e, "the domain has no such vCPU");
+    a->vcpu = a->domain->vcpu[vcpu];
+    return 0;
+}
+
+int schedule_actions_read(struct schedule_world *w, struct json_value root, struct errors *e)
+{
+    struct json_value list = json_member(root, "actions");
+    uint64_t k = 0;
+
+    w->action = xcalloc(json_length(list) + 1, sizeof *w->action);
+    JSON_FOR_EACH(v, list)
+    {
+        struct schedule_action *a = &w->action[k];
+        double us = 0;
+
+        a->name = action_name(json_string(json_member(v, "action")));
+        a->world = w;
+        a->json = v;
+        if (!a->name)
+            return json_error(v, e, "no such \"action\"");
+        if (json_double(json_member(v, "at_us"), &us))
+            return json_error(v, e, "an action needs its \"at_us\"");
+        if (find_target(a, e))
+            return -1;
+        timer_init(&a->timer, fire);
+        queue_arm_key(&w->queue, &a->timer, llround(us * 1000.0), RANK_EXTERNAL, KEY_ACTION + k++);
+    }
+    return 0;
+}
