@@ -89,10 +89,17 @@ void arinc653_set_table(struct scheduler *s, const struct arinc653_entry *entry,
                         sim_time frame)
 {
     struct arinc *a = arinc_data(s);
+    sim_time total = 0;
 
     BUG_ON(count > ARINC653_ENTRIES);
-    if (count)
-        memcpy(a->entry, entry, count * sizeof *entry);
+    for (uint32_t i = 0; i < count; i++) {
+        if (entry[i].runtime <= 0)
+            return;
+        total += entry[i].runtime;
+    }
+    if (!count || frame <= 0 || total > frame)
+        return;
+    memcpy(a->entry, entry, count * sizeof *entry);
     a->count = count;
     a->frame = frame;
     a->given = true;

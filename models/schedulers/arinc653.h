@@ -15,7 +15,8 @@ struct arinc653_entry {
 };
 
 /* From now on: these entries, repeated every `frame` (at least their sum). The next decision begins
- * a frame. */
+ * a frame. A table of no entries, or whose entries do not fit, is refused as by Xen: the old one
+ * stays. */
 void arinc653_set_table(struct scheduler *s, const struct arinc653_entry *entry, uint32_t count,
                         sim_time frame);
 
