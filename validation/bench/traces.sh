@@ -5,8 +5,8 @@
 #
 # What writing a trace costs: CPU time (with the kernel's for the file) of the RPC demo as it is (12
 # VMs, 4 pCPUs, 48 replications, the first one traced); and in each format of one replication alone
-# (600 s), and ns per observation on the scheduler bench. The best of three each (of seven, one replication with and without xentrace). Budget: xentrace
-# below 30 % of the demo's time.
+# (600 s), and ns per observation on the scheduler bench. The best of three each (of seven for one
+# replication with a xentrace and without). Budget: xentrace below 30 % of the time without.
 
 set -u
 export LC_ALL=C
