@@ -136,6 +136,10 @@ static void parse_role(struct capture_guest *g, struct json_value v, struct erro
         g->programs |= CAPTURE_WAKER;
 }
 
+/* The given captures' guests count 82 turns of a loop as a us; a turn is six instructions of 2 ns.
+ */
+static const double COMPUTE_PERCENT = 98.4;
+
 /* Of a lookbusy: its own object, or the guest itself. */
 static void read_lookbusy(struct capture_guest *g, struct json_value v, struct errors *e)
 {
@@ -277,6 +281,10 @@ static void read_all(struct capture *c, struct json_value root, struct errors *e
     c->dom0_scheduler =
         get_text(dom0, "scheduler", c->placement == PLACED_POOL ? "credit" : c->scheduler);
     c->emulator = get_text(root, "emulator", NULL);
+    c->compute_percent = get_number(root, "compute_percent", COMPUTE_PERCENT, e);
+    if (!(c->compute_percent > 0) || c->compute_percent > 1000)
+        json_error(json_member(root, "compute_percent"), e,
+                   "expected per cent above 0, up to 1000");
     read_guests(c, json_member(root, "guests"), e);
     read_client(c, json_member(root, "client"), e);
 }

@@ -88,8 +88,9 @@ struct capture {
     struct capture_guest *guest;
     size_t guests;
     struct capture_client client;
-    char *emulator;    /* what recorded it; NULL: not said */
-    char *trace, *log; /* files that are there; NULL: none */
+    double compute_percent; /* of the nominal time that a guest's computation takes */
+    char *emulator;         /* what recorded it; NULL: not said */
+    char *trace, *log;      /* files that are there; NULL: none */
 };
 
 /* One request or round of a log; times in ns. */

@@ -29,6 +29,12 @@
 #define WRITER_PERIOD NS_PER_S
 #define WRITER_WORK (3 * NS_PER_MS)
 
+/* The guests' kernel: its clocksource watchdog, due twice a second, comes round in the timer wheel
+ * every 128 ticks of 4 ms (lb30x3's guests wake at multiples of 512 ms, for 40 us more than a tick
+ * takes). */
+#define WATCHDOG_PERIOD (512 * NS_PER_MS)
+#define WATCHDOG_WORK (35 * NS_PER_US)
+
 #define TRACE_KHZ 1000000 /* a cycle is a nanosecond */
 #define FRAMING 42        /* Ethernet, IP and UDP around a payload */
 
@@ -203,12 +209,15 @@ static void add_programs(struct capture_world *w, struct guest *g, const struct 
     const struct rpc_params rpc = {
         .port = RPC_PORT, .threads = 1, .overhead = w->machine_costs->echo.overhead};
     const struct burst_sleep_params waker = {.compute = cg->waker_burst, .sleep = cg->waker_sleep};
-    sim_time cycle = cg->lookbusy_burst + cg->lookbusy_sleep;
+    /* 29.5 ms and the guest's ticks fit into a slice of 30 ms, 30 ms and ticks do not. */
+    sim_time burst = (sim_time)((double)cg->lookbusy_burst * w->capture->compute_percent / 100);
+    sim_time cycle = burst + cg->lookbusy_sleep;
     const struct lookbusy_params lookbusy = {
-        .busy = cycle ? (int64_t)((int128)cg->lookbusy_burst * PERCENT_ALL / cycle) : 0,
+        .busy = cycle ? (int64_t)((int128)burst * PERCENT_ALL / cycle) : 0,
         .cycle = cycle,
         .random_phase = true};
 
+    add_periodic(w, g, WATCHDOG_PERIOD, WATCHDOG_WORK);
     if (cg->programs & CAPTURE_ECHO)
         add_program(w, g, "rpc", &rpc, CLASS_NORMAL, stack);
     if (cg->programs & CAPTURE_WAKER)

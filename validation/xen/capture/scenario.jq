@@ -124,6 +124,6 @@ def described:
                   | .vcpus //= 1 | .weight //= 256 | .cap_percent //= 0 ] }
     + (if .client then { client: ({ where: "dom0", protocol: "UDP, 64 bytes", mode: mode } + .client
                                   | del(.rtt_file, .columns) | .log = "\($name).csv") } else {} end)
-    + { event_mask: "0x0002f000 (scheduler classes)", emulator: $emulator, phase_s: ($phase | tonumber) };
+    + { event_mask: "0x0002f000 (scheduler classes)", compute_percent: 100, emulator: $emulator, phase_s: ($phase | tonumber) };
 
 check | if $form == "job" then job elif $form == "machine" then machine else described end
