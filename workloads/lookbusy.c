@@ -36,25 +36,22 @@ static void lookbusy_init(struct thread *t, const void *params)
     s->spin = share(s->params.cycle, s->params.busy);
 }
 
-static sim_time busy_time(const struct domain *d)
+static sim_time busy_time(const struct guest *g)
 {
-    sim_time sum = 0;
-
-    for (uint32_t i = 0; i < d->vcpu_count; i++)
-        sum += vcpu_runstate_time(d->vcpu[i], RUNSTATE_RUNNING);
-    return sum / CLOCK_TICK * CLOCK_TICK;
+    return guest_busy_time(g) / CLOCK_TICK * CLOCK_TICK;
 }
 
 /* A cycle is over, the next begins. */
-static void correct(struct lookbusy *s, const struct domain *d, sim_time now)
+static void correct(struct lookbusy *s, const struct guest *g, sim_time now)
 {
-    sim_time busy = busy_time(d), wall = now - s->began;
+    sim_time busy = busy_time(g), wall = now - s->began;
+    uint32_t vcpus = g->domain->vcpu_count;
 
     if (s->params.feedback && s->bursts && wall > 0) {
-        int64_t seen = 100 * (busy - s->busy) / d->vcpu_count / wall;
+        int64_t seen = 100 * (busy - s->busy) / vcpus / wall;
         int64_t missing = s->params.busy - seen * (PERCENT_ALL / 100);
 
-        s->spin += (sim_time)((int128)s->spin * missing / PERCENT_ALL / d->vcpu_count);
+        s->spin += (sim_time)((int128)s->spin * missing / PERCENT_ALL / vcpus);
         if (s->spin < BURST_MIN)
             s->spin = BURST_MIN;
         if (s->spin > BURST_MAX)
@@ -80,7 +77,7 @@ static struct guest_op lookbusy_next(struct thread *t, sim_time now)
             return (struct guest_op){OP_SLEEP, now + rest + s->params.slack};
         }
     }
-    correct(s, t->gv->guest->domain, now);
+    correct(s, t->gv->guest, now);
     s->state = LOOKBUSY_SPINS;
     return (struct guest_op){OP_COMPUTE, s->spin};
 }

@@ -7,11 +7,13 @@
 
 enum { VMS_12 = 12, VMS_24 = 24 };
 
-/* lookbusy -c 3 in the measured one of 24 VMs, -c 4 in the others. */
-static const double own_24 = 0.75;
+/* lookbusy's argument, %: in the measured one of 24 VMs, and in the others. */
+static const double own_24 = 3, busy_24 = 4;
 
 /* Requests per second of a client that never waits: the scripts' arguments. */
 enum { RATE_12 = 250, RATE_24_RPC = 80, RATE_24_MEMCACHED = 50 };
+/* Until lookbusy's bursts have found their length: some 25 cycles are what a correction takes. */
+enum { WARMUP = 15 };
 enum { OTHERS_24_RPC = 400, OTHERS_24_MEMCACHED = 500 };
 
 /* A GET needs about this share of the CPU that Thrift's calculator with its line of output does
@@ -24,56 +26,48 @@ static const double get_share = 0.25;
 
 /* Starts are where docs/testbed.md's calibration began. */
 const struct unknown testbed_unknown[OPEN_COUNT] = {
+    [OPEN_PCPUS] = {.name = "pcpus_host",
+                    .meaning = "pCPUs of the host, at least as many as it takes; credits are "
+                               "handed out for those that guests may not use, too.",
+                    CHOICES(2, 4, 8),
+                    .start = 4},
     [OPEN_PCPUS_12] = {.name = "pcpus_12",
-                       .meaning = "pCPUs of 12 guests.",
+                       .meaning = "pCPUs that 12 guests may use.",
                        CHOICES(2, 3, 4),
-                       .start = 3},
+                       .start = 4},
     [OPEN_PCPUS_24] = {.name = "pcpus_24",
-                       .meaning = "pCPUs of 24 guests.",
+                       .meaning = "pCPUs that 24 guests may use.",
                        CHOICES(1, 2),
                        .start = 1},
     [OPEN_DOM0_APART] = {.name = "dom0_apart",
-                         .meaning = "1: dom0 is alone on one pCPU more.",
+                         .meaning = "1: dom0 is alone on one pCPU; 0: it may use all.",
                          CHOICES(0, 1),
-                         .start = 1},
+                         .start = 0},
     [OPEN_DOM0_VCPUS] = {.name = "dom0_vcpus",
                          .meaning = "vCPUs of dom0.",
                          CHOICES(1, 2, 4),
-                         .start = 1},
+                         .start = 4},
     [OPEN_DOM0_BOOST] = {.name = "dom0_boost",
                          .meaning = "1: TerrierTail boosts dom0 as Credit does.",
                          CHOICES(0, 1),
                          .start = 0},
     [OPEN_VCPUS] = {.name = "vcpus", .meaning = "vCPUs of a guest.", CHOICES(1, 2), .start = 1},
-    [OPEN_FEEDBACK] = {.name = "feedback",
-                       .meaning = "1: lookbusy's corrections of its bursts take effect.",
-                       CHOICES(0, 1),
-                       .start = 0},
     [OPEN_OWN_12] = {.name = "own_12",
                      .unit = "%",
-                     .meaning = "lookbusy in the measured one of 12 VMs.",
+                     .meaning = "lookbusy's argument in the measured one of 12 VMs.",
                      CHOICES(0, 3, 10, 30),
                      .start = 0},
     [OPEN_BUSY_12] = {.name = "busy_12",
                       .unit = "%",
-                      .meaning = "lookbusy of 12 VMs' others.",
-                      .low = 20,
-                      .high = 100,
-                      .start = 65},
-    [OPEN_BUSY_24] = {.name = "busy_24",
-                      .unit = "%",
-                      .meaning =
-                          "What lookbusy -c 4 takes of a CPU in 24 VMs (it corrects itself by "
-                          "whole per cents of sampled ticks); -c 3 in proportion.",
-                      .low = 2,
-                      .high = 4.5,
-                      .start = 3.6},
+                      .meaning = "lookbusy's argument in 12 VMs' others.",
+                      CHOICES(20, 25, 30, 35, 40, 50, 65, 80),
+                      .start = 30},
     [OPEN_BUSY_JOB] = {.name = "busy_job",
                        .unit = "%",
-                       .meaning = "lookbusy of the VMs beside the CPU-bound job.",
+                       .meaning = "lookbusy's argument in VMs beside the CPU-bound job.",
                        .low = 4,
                        .high = 80,
-                       .start = 14,
+                       .start = 15,
                        .log = true},
     [OPEN_IDLE_ENTER] = {.name = "idle_enter",
                          .unit = "us",
@@ -128,9 +122,17 @@ struct text {
     size_t size;
 };
 
+/* That guests may use. */
 static int pcpus_of(const struct text *t)
 {
     return (int)t->x[t->run->set == TESTBED_24VM ? OPEN_PCPUS_24 : OPEN_PCPUS_12];
+}
+
+static int pcpus_of_host(const struct text *t)
+{
+    int least = pcpus_of(t) + (t->x[OPEN_DOM0_APART] != 0), host = (int)t->x[OPEN_PCPUS];
+
+    return host > least ? host : least;
 }
 
 static void put_costs(const struct text *t)
@@ -158,9 +160,9 @@ static void begin(struct text *t, const char *title)
         BUG("no memory stream");
     fprintf(t->out,
             "{\"version\": 1, \"title\": \"%s\", \"seed\": 1, \"replications\": %d, "
-            "\"warmup\": \"5s\", \"duration\": \"%ds\", \"platform\": \"one-host.platform.xml\", "
+            "\"warmup\": \"%ds\", \"duration\": \"%ds\", \"platform\": \"one-host.platform.xml\", "
             "\"hosts\": [{\"name\": \"xen\", \"xen\": \"4.7.1\", \"pcpus\": %d, \"scheduler\": ",
-            title, run->replications, run->seconds, pcpus_of(t) + apart);
+            title, run->replications, WARMUP, run->seconds, pcpus_of_host(t));
     /* The authors ran their prototype. */
     if (terriertail)
         fprintf(t->out, "{\"type\": \"terriertail\", \"policy\": \"as-coded\", \"boost_dom0\": %s}",
@@ -180,17 +182,17 @@ static void guest(const struct text *t, bool first, const char *name, int count)
 {
     fprintf(t->out,
             "%s{\"name\": \"%s\", \"count\": %d, \"vcpus\": %d, \"costs\": {\"idle_enter\": "
-            "\"%.0fns\"}",
+            "\"%.0fns\", \"busy_tick\": true}",
             first ? "" : ", ", name, count, (int)t->x[OPEN_VCPUS], 1000 * t->x[OPEN_IDLE_ENTER]);
-    if (t->x[OPEN_DOM0_APART] != 0)
-        fprintf(t->out, ", \"hard_affinity\": \"1-%d\"", pcpus_of(t));
+    if (pcpus_of_host(t) > pcpus_of(t))
+        fprintf(t->out, ", \"hard_affinity\": \"%d-%d\"", pcpus_of_host(t) - pcpus_of(t),
+                pcpus_of_host(t) - 1);
     fputs(", \"programs\": [", t->out);
 }
 
 static void lookbusy(const struct text *t, double busy)
 {
-    fprintf(t->out, "{\"run\": {\"type\": \"lookbusy\", \"busy\": \"%.2f%%\", \"feedback\": %s}}",
-            busy, t->x[OPEN_FEEDBACK] != 0 ? "true" : "false");
+    fprintf(t->out, "{\"run\": {\"type\": \"lookbusy\", \"busy\": \"%.0f%%\"}}", busy);
 }
 
 static void hogs(const struct text *t, int count, double busy)
@@ -237,14 +239,12 @@ static void put_servers(const struct text *t)
 {
     const struct testbed_run *run = t->run;
     bool many = run->set == TESTBED_24VM, rpc = run->service == TESTBED_RPC;
-    double own = run->set == TESTBED_12VM ? t->x[OPEN_OWN_12]
-                 : many                   ? own_24 * t->x[OPEN_BUSY_24]
-                                          : 0;
+    double own = run->set == TESTBED_12VM ? t->x[OPEN_OWN_12] : many ? own_24 : 0;
 
     for (int i = 0; i < run->servers; i++)
-        server(t, i, !i ? own : run->mixed && many ? t->x[OPEN_BUSY_24] : 0);
+        server(t, i, !i ? own : run->mixed && many ? busy_24 : 0);
     if (many)
-        hogs(t, VMS_24 - run->servers, t->x[OPEN_BUSY_24]);
+        hogs(t, VMS_24 - run->servers, busy_24);
     else if (run->set == TESTBED_12VM)
         hogs(t, VMS_12 - run->servers, t->x[OPEN_BUSY_12]);
     fputs("]}], \"clients\": [", t->out);
@@ -267,7 +267,7 @@ static void put_job(const struct text *t)
 static void put_calibrated(const struct text *t)
 {
     const struct testbed_run *run = t->run;
-    bool busy = run->set == TESTBED_24VM || (run->set == TESTBED_JOB && run->servers) ||
+    bool busy = (run->set == TESTBED_JOB && run->servers) ||
                 (run->set == TESTBED_12VM && (run->servers < VMS_12 || t->x[OPEN_OWN_12] > 0));
 
     fputs(", \"calibrated\": [\"/hosts/-/pcpus\", \"/hosts/-/network/netback\", "
@@ -275,9 +275,7 @@ static void put_calibrated(const struct text *t)
           "\"/hosts/-/domains/-/costs/idle_enter\"",
           t->out);
     if (busy)
-        fputs(", \"/hosts/-/domains/-/programs/-/run/busy\", "
-              "\"/hosts/-/domains/-/programs/-/run/feedback\"",
-              t->out);
+        fputs(", \"/hosts/-/domains/-/programs/-/run/busy\"", t->out);
     if (run->set != TESTBED_JOB)
         fputs(", \"/hosts/-/domains/-/programs/-/run/sleep\", \"/clients/-/load/demand\", "
               "\"/clients/-/load/receive\"",

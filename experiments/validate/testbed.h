@@ -5,7 +5,8 @@
  *
  * Known: 12 or 24 VMs; which are servers and which run lookbusy; closed-loop clients with one
  * outstanding request and exponential thinking at a given rate; 24 VMs: lookbusy 3 % in the
- * measured VM, 4 % in the others, 120 s. Not known: the rows of testbed_unknown.
+ * measured VM, 4 % in the others, 120 s. lookbusy corrects its bursts by what its kernel counts, as
+ * its source says: ticks that found it running. Not known: the rows of testbed_unknown.
  */
 #ifndef HVSIM_VALIDATE_TESTBED_H
 #define HVSIM_VALIDATE_TESTBED_H
@@ -18,17 +19,16 @@ enum testbed_service { TESTBED_RPC, TESTBED_MEMCACHED };
 /* What the publication leaves open. */
 enum testbed_index {
     /* The machine. */
-    OPEN_PCPUS_12, /* of the guests; dom0 shares them unless it has its own */
+    OPEN_PCPUS,    /* of the host, at least as many as it takes: the others add to the credits */
+    OPEN_PCPUS_12, /* that the guests may use */
     OPEN_PCPUS_24,
-    OPEN_DOM0_APART, /* dom0 is alone on one pCPU more */
+    OPEN_DOM0_APART, /* dom0 is alone on one pCPU; else it may use all */
     OPEN_DOM0_VCPUS,
     OPEN_DOM0_BOOST, /* TerrierTail's filter lets dom0 pass */
     OPEN_VCPUS,      /* of a guest */
     /* The loads. */
-    OPEN_FEEDBACK, /* lookbusy's corrections of its bursts take effect */
     OPEN_OWN_12,   /* %, lookbusy in the measured VM of 12 */
     OPEN_BUSY_12,  /* %, lookbusy of the other VMs of 12 */
-    OPEN_BUSY_24,  /* %, what lookbusy -c 4 takes in 24 VMs; -c 3 in proportion */
     OPEN_BUSY_JOB, /* %, lookbusy beside the CPU-bound job */
     /* The kernels. */
     OPEN_IDLE_ENTER,   /* us until a guest with nothing to do blocks */

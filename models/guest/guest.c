@@ -61,6 +61,11 @@ static const struct param guest_cost_rows[] = {
      .meaning = "The tick goes on once after the vCPU has gone idle, which wakes it again (Linux's "
                 "dynamic ticks stop only then).",
      .status = STATUS_ASSUMED},
+    {PARAM("busy_tick", BOOLEAN, struct guest_costs, busy_tick), .def = "false",
+     .meaning = "The tick interrupts the vCPU while it is not idle, as Linux's does; the guest's "
+                "own idea of its CPU time (/proc/stat) is the number of ticks that found a thread. "
+                "One that comes late, since the vCPU had no pCPU, counts like any other.",
+     .status = STATUS_ASSUMED},
 };
 
 const struct param_table guest_cost_table =
@@ -76,6 +81,13 @@ void guest_vary(struct guest *g, uint64_t seed, uint64_t replication, const char
 
         snprintf(purpose, sizeof purpose, "kernel costs of vcpu %u", i);
         rng_init(&g->vcpu[i].rng, seed, replication, entity, purpose);
+        if (g->costs.busy_tick) {
+            struct rng r;
+
+            snprintf(purpose, sizeof purpose, "tick of vcpu %u", i);
+            rng_init(&r, seed, replication, entity, purpose);
+            g->vcpu[i].tick_phase = (sim_time)rng_below(&r, (uint64_t)g->costs.tick);
+        }
     }
     g->varies = true;
 }
@@ -212,14 +224,35 @@ static void add_sleeper(struct guest_vcpu *gv, struct thread *t)
 /* The vCPU has something to do after having been idle: its tick begins again. */
 static void tick_restart(struct guest_vcpu *gv, sim_time now)
 {
-    sim_time period = gv->guest->costs.tick, past;
+    const struct guest_costs *c = &gv->guest->costs;
+    sim_time period = c->tick, past;
 
-    if (!gv->guest->costs.idle_tick || period <= 0 || gv->tick_at != SIM_NEVER)
+    if (!(c->idle_tick || c->busy_tick) || period <= 0 || gv->tick_at != SIM_NEVER)
         return;
     if (gv->tick_phase < 0)
         gv->tick_phase = now;
     past = (now - gv->tick_phase) % period;
-    gv->tick_at = now - past + period;
+    gv->tick_at = now - past + (past < 0 ? 0 : period);
+}
+
+/* The tick of a busy vCPU: whom it finds has had this tick, says the kernel. Softirqs are not
+ * counted (they have a column of their own). */
+static void tick_found(struct guest_vcpu *gv, sim_time now)
+{
+    if (gv->current && gv->current->ready && !gv->working)
+        gv->busy_ticks++;
+    if (!gv->idling)
+        tick_restart(gv, now);
+}
+
+sim_time guest_busy_time(const struct guest *g)
+{
+    sim_time sum = 0;
+
+    for (uint32_t i = 0; i < g->domain->vcpu_count; i++)
+        sum += g->costs.busy_tick ? (sim_time)g->vcpu[i].busy_ticks * g->costs.tick
+                                  : vcpu_runstate_time(g->vcpu[i].vcpu, RUNSTATE_RUNNING);
+    return sum;
 }
 
 static void timer_interrupt(struct evtchn *ch, sim_time now)
@@ -227,8 +260,11 @@ static void timer_interrupt(struct evtchn *ch, sim_time now)
     struct guest_vcpu *gv = ch->vcpu->guest_data;
 
     gv->timer_set = SIM_NEVER; /* it has fired */
-    if (gv->tick_at <= now)
+    if (gv->tick_at <= now) {
         gv->tick_at = SIM_NEVER;
+        if (gv->guest->costs.busy_tick)
+            tick_found(gv, now);
+    }
     gv->kernel_left += vary(gv, gv->guest->costs.timer);
     while (!list_empty(&gv->sleepers)) {
         struct thread *t = container_of(gv->sleepers.next, struct thread, sleep);
@@ -501,6 +537,10 @@ static bool step(struct guest_vcpu *gv, sim_time now)
     t = choose_thread(gv);
     if (t) {
         gv->idling = false;
+        if (gv->guest->costs.busy_tick) {
+            tick_restart(gv, now);
+            program_timer(gv);
+        }
         if (t->op.kind == OP_COMPUTE && t->left > 0) {
             run_thread(gv, t);
             return true;
@@ -517,8 +557,12 @@ static bool step(struct guest_vcpu *gv, sim_time now)
     }
     gv->idling = false;
     vcpu_burst_stop(gv->vcpu); /* an upcall in the midst of `act` may have left one armed */
-    if (gv->guest->costs.idle_tick)
+    if (gv->guest->costs.idle_tick) {
         tick_keep(gv, now);
+    } else if (gv->tick_at != SIM_NEVER) {
+        gv->tick_at = SIM_NEVER;
+        program_timer(gv);
+    }
     if (vcpu_block(gv->vcpu)) {
         gv->kernel_left += vary(gv, gv->guest->costs.idle_exit);
         return true;

@@ -93,6 +93,7 @@ struct guest_costs {
     int64_t jitter;    /* of the kernel's costs, in units of sim/units.h's percent */
     sim_time tick;     /* the guest's own tick: granularity of preemption between threads */
     bool idle_tick;    /* the tick goes on once after the vCPU has gone idle */
+    bool busy_tick;    /* the tick interrupts the vCPU while it is not idle, and counts its time */
 };
 
 extern const struct param_table guest_cost_table;
@@ -111,8 +112,9 @@ struct guest_vcpu {
     sim_time kernel_left;     /* time of the kernel's own still to be paid before anything else */
     sim_time working_left;    /* of the work's cost, while interrupted */
     sim_time timer_set;       /* what the singleshot timer is set to; SIM_NEVER off */
-    sim_time tick_at;         /* the tick that goes on when idle; SIM_NEVER: none */
+    sim_time tick_at;         /* the next tick, if idle_tick or busy_tick; SIM_NEVER: none */
     sim_time tick_phase; /* its dates are this plus multiples of costs.tick; -1: not known yet */
+    uint64_t busy_ticks; /* that found a thread running */
     sim_time min_vruntime;
     sim_time progress;   /* of the vCPU, as far as it is booked */
     sim_time slice_left; /* of the current thread's turn */
@@ -131,6 +133,10 @@ struct guest {
     struct guest_costs costs;
     bool varies; /* guest_vary() was called */
 };
+
+/* CPU time of all its threads as the guest's own kernel knows it: as many ticks as found one
+ * running, if costs.busy_tick; else what its vCPUs have really run. */
+sim_time guest_busy_time(const struct guest *g);
 
 /* The operations that a guest's vCPUs are created with; guest_data is its struct guest_vcpu. */
 extern const struct guest_ops guest_ops;
