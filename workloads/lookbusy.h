@@ -8,10 +8,11 @@
  *     seen = whole part of 100 x (the guest's own CPU time) / (wall time of the cycle)
  *     burst = burst x (1 + (P - seen) / 100 / vCPUs)
  *
- * The guest's CPU time, all its programs included, is known to a clock tick of 10 ms. Mind that a
- * share which cannot be had makes the bursts grow without end: on a host that is overloaded
- * lookbusy turns into a CPU hog within some ten seconds. The first cycle begins after a random part
- * of one.
+ * The guest's CPU time, all its programs included, is known to a clock tick of 10 ms, and counted
+ * as the kernel does (guest_busy_time: with costs.busy_tick by its ticks, which on a crowded host
+ * count more than it has had). Mind that a share which cannot be had makes the bursts grow without
+ * end: on a host that is overloaded lookbusy turns into a CPU hog within some ten seconds. The
+ * first cycle begins after a random part of one.
  */
 #ifndef HVSIM_WORKLOADS_LOOKBUSY_H
 #define HVSIM_WORKLOADS_LOOKBUSY_H

@@ -11,7 +11,8 @@
 #include <string.h>
 
 struct validate_options {
-    char *calibration, *scenarios;
+    char *calibration, *scenarios, *journal;
+    struct param_list only;
     int64_t simulations;
     int jobs;
     bool quiet, json;
@@ -41,6 +42,8 @@ static enum exit_code testbed(const char *dir, const struct validate_options *o,
                                          .scenarios = o->scenarios,
                                          .simulations = (int)o->simulations,
                                          .jobs = (unsigned)o->jobs,
+                                         .journal = o->journal,
+                                         .only = &o->only,
                                          .quiet = o->quiet};
 
     return validate_testbed(dir, &t, stdout, e);
@@ -140,6 +143,15 @@ static const struct command_option rows[] = {
                .meaning = "testbed: write each experiment as a scenario into this directory, for "
                           "`hvsim run`, and simulate nothing."},
      .value = "DIR"},
+    {.param = {PARAM("only", LIST, struct validate_options, only),
+               .meaning = "testbed: only experiments with such names, as --scenarios writes them "
+                          "(without .json); * stands for anything, as in '24vm-rpc-*'; may be "
+                          "repeated."},
+     .value = "NAME"},
+    {.param = {PARAM("journal", STRING, struct validate_options, journal),
+               .meaning = "testbed: keep each simulation in this file; run again, an interrupted "
+                          "validation goes on from them, and more simulations add to them."},
+     .value = "FILE"},
     {.param = {PARAM("simulations", INTEGER, struct validate_options, simulations), .def = "39",
                .min = "1", .max = "100000",
                .meaning = "testbed: simulations of each experiment; a central 95 % needs 39."},

@@ -121,7 +121,7 @@ static void list_tasks(const struct study *s, struct study_work *k)
         for (size_t i = 0; i < s->variants; i++) {
             const struct scenario *sc = s->variant[i].scenario;
 
-            if (r >= sc->replications)
+            if (r < s->variant[i].first || r >= sc->replications)
                 continue;
             k->task[k->tasks++] = (struct task){(uint32_t)i, (uint32_t)r};
             k->total += (double)(sc->warmup + sc->duration) / 1e9;
@@ -158,7 +158,7 @@ static int take(void *ctx, const struct pool_result *r)
     if (tally_add(&v->tally, r->data, r->size, s->work->e))
         return 1;
     v->replication[v->tally.count - 1] = t->replication;
-    return 0;
+    return s->taken && s->taken(s->ctx, t->variant, s->work->e) ? 1 : 0;
 }
 
 static void tick(void *ctx)

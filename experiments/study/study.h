@@ -23,6 +23,7 @@ struct variant {
     struct layout *layout;
     struct tally tally;
     uint32_t *replication; /* of each that was taken */
+    int64_t first;         /* replication to compute: those before it are known from elsewhere */
 };
 
 /* A replication without result. */
@@ -45,6 +46,10 @@ struct study {
         sim_time from, until;
         char *dir; /* NULL: none */
     } timeline;    /* of the first replication of each variant */
+    /* Told when a replication has been taken into its variant's tally, as the last one; may be
+     * NULL. -1 (error added): end here. */
+    int (*taken)(void *ctx, size_t variant, struct errors *e);
+    void *ctx;
     /* What became of it. */
     bool interrupted;
     struct lost_run *lost;

@@ -37,9 +37,9 @@ struct part {
 
 static const size_t base_part[] = {OPEN_BASE_MEDIAN, OPEN_BASE_SIGMA};
 static const size_t load_part[] = {
-    OPEN_PCPUS,      OPEN_PCPUS_12,     OPEN_PCPUS_24,   OPEN_DOM0_APART, OPEN_DOM0_VCPUS,
-    OPEN_DOM0_BOOST, OPEN_VCPUS,        OPEN_OWN_12,     OPEN_BUSY_12,    OPEN_BUSY_JOB,
-    OPEN_IDLE_ENTER, OPEN_HOUSEKEEPING, OPEN_DOM0_COSTS, OPEN_DEMAND};
+    OPEN_PCPUS,      OPEN_PCPUS_12,   OPEN_PCPUS_24,     OPEN_DOM0_APART, OPEN_DOM0_VCPUS,
+    OPEN_DOM0_BOOST, OPEN_VCPUS,      OPEN_OWN_12,       OPEN_BUSY_12,    OPEN_BUSY_JOB,
+    OPEN_CLIENTS,    OPEN_IDLE_ENTER, OPEN_HOUSEKEEPING, OPEN_DOM0_COSTS, OPEN_DEMAND};
 #define LENGTH(a) (sizeof(a) / sizeof *(a))
 
 /* ---- which experiments take part ------------------------------------------------------------- */
@@ -143,7 +143,8 @@ static int simulate(void *ctx, const double *x, double *simulated, struct errors
             cell[missing++] = p->taken[i].cell;
     }
     if (missing)
-        status = testbed_simulate(cell, missing, p->x, p->o->jobs, true, e);
+        status = testbed_simulate(cell, missing, p->x,
+                                  &(struct testbed_work){.jobs = p->o->jobs, .quiet = true}, e);
     for (size_t i = 0; i < p->cells; i++) {
         struct taken_cell *t = &p->taken[i];
         struct kept_run *k = status ? NULL : find_kept(t, text[i]);

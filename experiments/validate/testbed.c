@@ -34,7 +34,7 @@ const struct unknown testbed_unknown[OPEN_COUNT] = {
     [OPEN_PCPUS_12] = {.name = "pcpus_12",
                        .meaning = "pCPUs that 12 guests may use.",
                        CHOICES(2, 3, 4),
-                       .start = 4},
+                       .start = 3},
     [OPEN_PCPUS_24] = {.name = "pcpus_24",
                        .meaning = "pCPUs that 24 guests may use.",
                        CHOICES(1, 2),
@@ -46,7 +46,7 @@ const struct unknown testbed_unknown[OPEN_COUNT] = {
     [OPEN_DOM0_VCPUS] = {.name = "dom0_vcpus",
                          .meaning = "vCPUs of dom0.",
                          CHOICES(1, 2, 4),
-                         .start = 4},
+                         .start = 2},
     [OPEN_DOM0_BOOST] = {.name = "dom0_boost",
                          .meaning = "1: TerrierTail boosts dom0 as Credit does.",
                          CHOICES(0, 1),
@@ -56,12 +56,12 @@ const struct unknown testbed_unknown[OPEN_COUNT] = {
                      .unit = "%",
                      .meaning = "lookbusy's argument in the measured one of 12 VMs.",
                      CHOICES(0, 3, 10, 30),
-                     .start = 0},
+                     .start = 10},
     [OPEN_BUSY_12] = {.name = "busy_12",
                       .unit = "%",
                       .meaning = "lookbusy's argument in 12 VMs' others.",
                       CHOICES(20, 25, 30, 35, 40, 50, 65, 80),
-                      .start = 30},
+                      .start = 50},
     [OPEN_BUSY_JOB] = {.name = "busy_job",
                        .unit = "%",
                        .meaning = "lookbusy's argument in VMs beside the CPU-bound job.",
@@ -69,32 +69,37 @@ const struct unknown testbed_unknown[OPEN_COUNT] = {
                        .high = 80,
                        .start = 15,
                        .log = true},
+    [OPEN_CLIENTS] = {.name = "clients",
+                      .meaning = "Clients of each server, 12 VMs with memcached.",
+                      CHOICES(1, 5, 10, 20),
+                      .start = 20},
     [OPEN_IDLE_ENTER] = {.name = "idle_enter",
                          .unit = "us",
                          .meaning = "Until a guest that has nothing to do blocks.",
                          .low = 2,
                          .high = 60,
-                         .start = 4.5,
+                         .start = 6,
                          .log = true},
     [OPEN_HOUSEKEEPING] = {.name = "housekeeping",
                            .unit = "ms",
                            .meaning = "Between two timers of a serving guest's kernel and daemons.",
                            .low = 2,
                            .high = 1000,
-                           .start = 200,
+                           .start = 60,
                            .log = true},
     [OPEN_DOM0_COSTS] = {.name = "dom0_costs",
+                         /* 15: all of the least round trip of the raw counts. */
                          .meaning = "netback's costs, as a multiple of the models' defaults.",
                          .low = 0.5,
-                         .high = 30,
-                         .start = 8,
+                         .high = 15,
+                         .start = 14,
                          .log = true},
     [OPEN_DEMAND] = {.name = "demand",
                      .unit = "us",
                      .meaning = "CPU time of a remote call.",
                      .low = 2,
                      .high = 80,
-                     .start = 8,
+                     .start = 14,
                      .log = true},
     [OPEN_BASE_MEDIAN] = {.name = "base_median",
                           .unit = "us",
@@ -102,13 +107,13 @@ const struct unknown testbed_unknown[OPEN_COUNT] = {
                                      "its lognormal distribution.",
                           .low = 20,
                           .high = 300,
-                          .start = 110,
+                          .start = 80,
                           .log = true},
     [OPEN_BASE_SIGMA] = {.name = "base_sigma",
                          .meaning = "Its deviation of the logarithm.",
                          .low = 0.02,
                          .high = 1.5,
-                         .start = 0.35,
+                         .start = 0.5,
                          .log = true},
 };
 
@@ -221,24 +226,41 @@ static void server(const struct text *t, int i, double own_busy)
     fputs("], \"network\": {}}", t->out);
 }
 
-static void client(const struct text *t, int i, int rate)
+/* Closed loops with one outstanding request each. The measured one is a client of its own. */
+static void client(const struct text *t, const char *name, int server, int rate, int connections)
 {
     double demand = t->x[OPEN_DEMAND] * (t->run->service == TESTBED_RPC ? 1 : get_share);
-    char name[24];
 
-    snprintf(name, sizeof name, i ? "load%d" : "measured", i + 1);
     fprintf(t->out,
             "%s{\"name\": \"%s\", \"on\": \"client\", \"to\": \"server%d\", \"load\": {\"think\": "
-            "\"exponential(%dus)\", \"demand\": \"%.0fns\", \"send\": \"0\", \"receive\": "
-            "{\"type\": \"lognormal\", \"median\": \"%.0fns\", \"sigma\": %.4f}}}",
-            i ? ", " : "", name, i + 1, 1000000 / rate, 1000 * demand,
-            1000 * t->x[OPEN_BASE_MEDIAN], t->x[OPEN_BASE_SIGMA]);
+            "\"exponential(%dus)\", \"connections\": %d, \"demand\": \"%.0fns\", \"send\": \"0\", "
+            "\"receive\": {\"type\": \"lognormal\", \"median\": \"%.0fns\", \"sigma\": %.4f}}}",
+            strcmp(name, "measured") ? ", " : "", name, server + 1, 1000000 / rate, connections,
+            1000 * demand, 1000 * t->x[OPEN_BASE_MEDIAN], t->x[OPEN_BASE_SIGMA]);
+}
+
+static void clients(const struct text *t)
+{
+    const struct testbed_run *run = t->run;
+    bool many = run->set == TESTBED_24VM, rpc = run->service == TESTBED_RPC;
+    int own = !many ? RATE_12 : rpc ? RATE_24_RPC : RATE_24_MEMCACHED;
+    int others = !many ? RATE_12 : rpc ? OTHERS_24_RPC : OTHERS_24_MEMCACHED;
+    int each = run->set == TESTBED_12VM && !rpc ? (int)t->x[OPEN_CLIENTS] : 1;
+    char name[24];
+
+    client(t, "measured", 0, own, 1);
+    if (each > 1)
+        client(t, "beside", 0, others, each - 1);
+    for (int i = 1; i < run->servers; i++) {
+        snprintf(name, sizeof name, "load%d", i + 1);
+        client(t, name, i, others, each);
+    }
 }
 
 static void put_servers(const struct text *t)
 {
     const struct testbed_run *run = t->run;
-    bool many = run->set == TESTBED_24VM, rpc = run->service == TESTBED_RPC;
+    bool many = run->set == TESTBED_24VM;
     double own = run->set == TESTBED_12VM ? t->x[OPEN_OWN_12] : many ? own_24 : 0;
 
     for (int i = 0; i < run->servers; i++)
@@ -248,11 +270,7 @@ static void put_servers(const struct text *t)
     else if (run->set == TESTBED_12VM)
         hogs(t, VMS_12 - run->servers, t->x[OPEN_BUSY_12]);
     fputs("]}], \"clients\": [", t->out);
-    for (int i = 0; i < run->servers; i++)
-        client(t, i,
-               !many ? RATE_12
-               : rpc ? (i ? OTHERS_24_RPC : RATE_24_RPC)
-                     : (i ? OTHERS_24_MEMCACHED : RATE_24_MEMCACHED));
+    clients(t);
 }
 
 static void put_job(const struct text *t)
@@ -278,7 +296,7 @@ static void put_calibrated(const struct text *t)
         fputs(", \"/hosts/-/domains/-/programs/-/run/busy\"", t->out);
     if (run->set != TESTBED_JOB)
         fputs(", \"/hosts/-/domains/-/programs/-/run/sleep\", \"/clients/-/load/demand\", "
-              "\"/clients/-/load/receive\"",
+              "\"/clients/-/load/receive\", \"/clients/-/load/connections\"",
               t->out);
     fputs("]", t->out);
 }

@@ -30,6 +30,7 @@ enum testbed_index {
     OPEN_OWN_12,   /* %, lookbusy in the measured VM of 12 */
     OPEN_BUSY_12,  /* %, lookbusy of the other VMs of 12 */
     OPEN_BUSY_JOB, /* %, lookbusy beside the CPU-bound job */
+    OPEN_CLIENTS,  /* of each server of 12 VMs with memcached */
     /* The kernels. */
     OPEN_IDLE_ENTER,   /* us until a guest with nothing to do blocks */
     OPEN_HOUSEKEEPING, /* ms between two timers of a serving guest's kernel and daemons */

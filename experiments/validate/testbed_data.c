@@ -453,10 +453,10 @@ int testbed_read(const char *dir, bool base, struct testbed_data *d, struct erro
     return e->count > before ? -1 : 0;
 }
 
-void testbed_free(struct testbed_data *d)
+void testbed_forget(struct testbed_data *d, size_t keep)
 {
-    for (size_t i = 0; i < d->cells; i++) {
-        struct testbed_cell *c = &d->cell[i];
+    for (; d->cells > keep; d->cells--) {
+        struct testbed_cell *c = &d->cell[d->cells - 1];
 
         for (size_t k = 0; k < c->points; k++) {
             free(c->point[k].name);
@@ -466,6 +466,11 @@ void testbed_free(struct testbed_data *d)
         free(c->label);
         free(c->throughput);
     }
+}
+
+void testbed_free(struct testbed_data *d)
+{
+    testbed_forget(d, 0);
     for (size_t i = 0; i < d->files; i++)
         free(d->file[i]);
     free(d->file);

@@ -29,7 +29,7 @@ struct testbed_point {
     double q; /* of a latency */
     double published;
     double *value; /* of each simulation; NULL before */
-    size_t values;
+    size_t values; /* those that are not NAN stand first */
 };
 
 struct testbed_cell {
@@ -37,7 +37,7 @@ struct testbed_cell {
     struct testbed_run run;
     struct testbed_point *point;
     size_t points;
-    double *throughput; /* of each simulation */
+    double *throughput; /* of each simulation; NAN: it was not simulated, or has no client */
     size_t throughputs;
 };
 
@@ -53,15 +53,25 @@ struct testbed_data {
 int testbed_read(const char *dir, bool base, struct testbed_data *d, struct errors *e);
 void testbed_free(struct testbed_data *d);
 
+/* Keep the first so many cells. */
+void testbed_forget(struct testbed_data *d, size_t keep);
+
 /* The cell of the same experiment under the other scheduler; NULL: none. */
 struct testbed_cell *testbed_other(const struct testbed_data *d, const struct testbed_cell *c);
 const struct testbed_point *testbed_point_like(const struct testbed_cell *c,
                                                const struct testbed_point *p);
 
+/* How cells are simulated. */
+struct testbed_work {
+    unsigned jobs;
+    bool quiet;
+    struct testbed_journal *journal; /* has what is known already, keeps the others; NULL: none */
+};
+
 /* Simulate these cells, and fill the values of their points. Ratios are taken when the cell of the
  * other scheduler has been simulated. -1: errors; if it was interrupted, with what there is. */
-int testbed_simulate(struct testbed_cell *const *cell, size_t cells, const double *x, unsigned jobs,
-                     bool quiet, struct errors *e);
+int testbed_simulate(struct testbed_cell *const *cell, size_t cells, const double *x,
+                     const struct testbed_work *work, struct errors *e);
 void testbed_ratios(struct testbed_data *d);
 
 /* Median of n values, in order; NAN without. */

@@ -3,12 +3,15 @@
 
 #include "experiments/scenario/datadir.h"
 #include "experiments/search/calibration_file.h"
+#include "experiments/sweep/sweep_file.h"
 #include "experiments/validate/testbed_data.h"
+#include "experiments/validate/testbed_journal.h"
 #include "sim/checks.h"
 #include "sim/interval.h"
 #include "sim/output.h"
 #include "sim/sample.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,16 +176,15 @@ static int read_values(const char *given, double x[OPEN_COUNT], bool *calibrated
     return status;
 }
 
-/* "12vm-rpc-1-credit.json" */
-static char *scenario_name(const struct testbed_run *r)
+/* "12vm-rpc-1-credit" */
+static char *experiment_name(const struct testbed_run *r)
 {
     static const char *const set[] = {[TESTBED_12VM] = "12vm", [TESTBED_24VM] = "24vm"};
 
     if (r->set == TESTBED_JOB)
-        return xasprintf("job-%d-%s.json", r->servers, r->scheduler);
-    return xasprintf("%s-%s%s-%d-%s.json", set[r->set],
-                     r->service == TESTBED_RPC ? "rpc" : "memcached", r->mixed ? "-mixed" : "",
-                     r->servers, r->scheduler);
+        return xasprintf("job-%d-%s", r->servers, r->scheduler);
+    return xasprintf("%s-%s%s-%d-%s", set[r->set], r->service == TESTBED_RPC ? "rpc" : "memcached",
+                     r->mixed ? "-mixed" : "", r->servers, r->scheduler);
 }
 
 static int write_scenarios(const struct testbed_data *d, const double *x, const char *dir,
@@ -191,11 +193,12 @@ static int write_scenarios(const struct testbed_data *d, const double *x, const 
     int status = output_directory(dir, e);
 
     for (size_t i = 0; i < d->cells && !status; i++) {
-        char *text = testbed_scenario(x, &d->cell[i].run), *name = scenario_name(&d->cell[i].run);
-        char *path = output_path(dir, name);
+        char *text = testbed_scenario(x, &d->cell[i].run), *name = experiment_name(&d->cell[i].run);
+        char *file = xasprintf("%s.json", name), *path = output_path(dir, file);
 
         status = output_write(path, text, strlen(text), e);
         free(path);
+        free(file);
         free(name);
         free(text);
     }
@@ -204,18 +207,60 @@ static int write_scenarios(const struct testbed_data *d, const double *x, const 
     return status;
 }
 
+static bool wanted(const struct testbed_cell *c, const struct param_list *only)
+{
+    char *name = experiment_name(&c->run);
+    bool match = !only || !only->count;
+
+    for (size_t i = 0; only && i < only->count && !match; i++)
+        match = !fnmatch(list_text(only, i), name, 0);
+    free(name);
+    return match;
+}
+
+/* Leave out what is not wanted. */
+static int take_only(struct testbed_data *d, const struct param_list *only, struct errors *e)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < d->cells; i++) {
+        struct testbed_cell c = d->cell[i];
+
+        if (!wanted(&c, only))
+            continue;
+        d->cell[i] = d->cell[kept];
+        d->cell[kept++] = c;
+    }
+    if (d->cells && !kept) {
+        char *name = experiment_name(&d->cell[0].run);
+
+        error_add(e, EXIT_INPUT,
+                  "--only: no experiment has such a name; the first is called \"%s\", and * stands "
+                  "for anything",
+                  name);
+        free(name);
+        return -1;
+    }
+    testbed_forget(d, kept);
+    return 0;
+}
+
 static int simulate(struct testbed_data *d, const double *x, const struct testbed_validation *o,
                     struct errors *e)
 {
-    struct testbed_cell **cell = xcalloc(d->cells + 1, sizeof *cell);
+    struct testbed_work work = {.jobs = o->jobs, .quiet = o->quiet};
+    struct testbed_cell **cell;
     int status;
 
+    if (o->journal && !(work.journal = testbed_journal_open(o->journal, e)))
+        return -1;
+    cell = xcalloc(d->cells + 1, sizeof *cell);
     for (size_t i = 0; i < d->cells; i++)
         cell[i] = &d->cell[i];
-    status = testbed_simulate(cell, d->cells, x, o->jobs, o->quiet, e);
+    status = testbed_simulate(cell, d->cells, x, &work, e);
     testbed_ratios(d);
     free(cell);
-    return status;
+    return testbed_journal_close(work.journal, e) || status ? -1 : 0;
 }
 
 enum exit_code validate_testbed(const char *dir, const struct testbed_validation *o, FILE *out,
@@ -224,7 +269,7 @@ enum exit_code validate_testbed(const char *dir, const struct testbed_validation
     double x[OPEN_COUNT];
     struct testbed_data d;
     enum exit_code code = EXIT_INPUT;
-    bool calibrated, ready = !testbed_read(dir, false, &d, e) &&
+    bool calibrated, ready = !testbed_read(dir, false, &d, e) && !take_only(&d, o->only, e) &&
                              !read_values(o->calibration, x, &calibrated, out, e);
 
     for (size_t i = 0; i < d.cells && ready; i++) {

@@ -11,6 +11,7 @@
 #define HVSIM_VALIDATE_VALIDATE_TESTBED_H
 
 #include "sim/error.h"
+#include "sim/params.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,6 +21,8 @@ struct testbed_validation {
     int simulations;         /* of each experiment; 0: 39, the fewest with a central 95 % */
     unsigned jobs;           /* 0: one for each CPU */
     const char *scenarios;   /* a directory: write each experiment as a scenario, and that is all */
+    const char *journal;     /* a file that keeps each simulation; NULL: none */
+    const struct param_list *only; /* patterns of names as of written scenarios; empty: all */
     bool quiet;
 };
 

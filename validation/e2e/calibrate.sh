@@ -16,11 +16,12 @@ within() { # LOW HIGH: the value in the row is
     awk -v low="$1" -v high="$2" '{ print "value " $2; good = $2 >= low && $2 <= high } END { exit !good }'
 }
 
-# A job on 3 pCPUs beside VMs of 40 %, as the simulator has it (with its own seed).
+# A job on 3 pCPUs beside VMs of 20 %, as the simulator has it (with its own seed).
 mkdir -p "$TMP/job" "$TMP/base" "$TMP/bad" "$TMP/empty"
 cat >"$TMP/truth.json" <<'END'
 { "version": 1, "kind": "testbed", "unknowns": [
-  { "name": "busy_job", "value": 40, "low": 40, "high": 40, "identified": "identified" } ] }
+  { "name": "pcpus_12", "value": 3, "low": 3, "high": 3, "identified": "identified" },
+  { "name": "busy_job", "value": 20, "low": 20, "high": 20, "identified": "identified" } ] }
 END
 printf 'lookbusy_vms,credit\n2,100\n6,100\n8,100\n11,100\n' >"$TMP/job/job.csv"
 check "validate takes a calibration" status 1 "$HVSIM" validate testbed "$TMP/job" --calibration "$TMP/truth.json" --simulations 3
@@ -35,12 +36,12 @@ mv "$TMP/job.new" "$TMP/job/job.csv"
 check "the simulated times are numbers" eval '! grep -q ",$" "$TMP/job/job.csv"'
 
 # With the machine known, the load is the only thing that job times can tell.
-known=(--hold pcpus_12=3 --hold vcpus=1 --hold dom0_apart=1 --hold feedback=0 --hold dom0_vcpus=1
-    --hold own_12=0 --hold idle_enter=5)
+known=(--hold pcpus_host=4 --hold pcpus_12=3 --hold vcpus=1 --hold dom0_apart=0 --hold dom0_vcpus=2
+    --hold own_12=0 --hold busy_12=30 --hold clients=10 --hold idle_enter=6)
 calibrate() { "$HVSIM" calibrate testbed "$TMP/job" --seconds 20 --simulations 2 --runs 4 --quiet "${known[@]}" "$@"; }
 check "calibrate job times" status 0 calibrate --budget 90 --out "$TMP/job.json" --journal "$TMP/journal"
 cp "$TMP/out" "$TMP/fit"
-check "calibrate finds the load" eval 'row busy_job | within 34 46'
+check "calibrate finds the load" eval 'row busy_job | within 17 23'
 check "calibrate says what the data do not tell" eval 'row dom0_costs | says "not identified" /dev/stdin'
 check "calibrate says what was given" eval 'row pcpus_12 | says "given" /dev/stdin'
 check "calibrate says which choices they do not tell" eval 'row pcpus_24 | says "not identified" /dev/stdin'
@@ -57,7 +58,7 @@ check "validate is near with its own calibration" says "^testbed: 4 points, medi
 
 check "validate writes its scenarios" status 0 "$HVSIM" validate testbed "$TMP/job" --calibration "$TMP/truth.json" --scenarios "$TMP/scenarios"
 check "a written scenario runs" status 0 "$HVSIM" run "$TMP/scenarios/job-6-credit.json" --set /duration=3s --replications 2 --quiet --out "$TMP/run"
-check "results call its values calibrated" says '"/hosts/-/domains/-/programs/-/run/busy", "value": "40%", "status": "calibrated"' "$TMP/run/results.json"
+check "results call its values calibrated" says '"/hosts/-/domains/-/programs/-/run/busy", "value": "20%", "status": "calibrated"' "$TMP/run/results.json"
 check "a pointer to nothing" status 2 "$HVSIM" run "$TMP/scenarios/job-6-credit.json" --set '/calibrated=["/hosts/-/pcpu"]'
 check "a pointer to nothing: its place" says '/calibrated/0' "$TMP/err"
 
@@ -87,7 +88,7 @@ check "no such calibration file" status 2 "$HVSIM" validate testbed "$TMP/job" -
 sed 's/busy_job/busyjob/' "$TMP/truth.json" >"$TMP/wrong.json"
 check "an unknown that is not one" status 2 "$HVSIM" validate testbed "$TMP/job" --calibration "$TMP/wrong.json"
 check "an unknown that is not one: says so" says 'there is no unknown "busyjob"' "$TMP/err"
-sed 's/"value": 40/"value": 400/' "$TMP/truth.json" >"$TMP/wrong.json"
+sed 's/"value": 20/"value": 400/' "$TMP/truth.json" >"$TMP/wrong.json"
 check "a value out of range" status 2 "$HVSIM" validate testbed "$TMP/job" --calibration "$TMP/wrong.json"
 sed 's/"kind"/"kinds"/' "$TMP/truth.json" >"$TMP/wrong.json"
 check "a key that is not one" status 2 "$HVSIM" validate testbed "$TMP/job" --calibration "$TMP/wrong.json"

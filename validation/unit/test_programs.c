@@ -89,6 +89,34 @@ START_TEST(test_lookbusy_small)
 END_TEST
 
 /* What cannot be had: three want 60 % of one pCPU. In the end they do nothing but compute. */
+/* What /proc/stat shows: with a pCPU of its own a guest's ticks count what it runs, and none while
+ * it sleeps. */
+START_TEST(test_busy_ticks)
+{
+    start("lookbusy", "{\"busy\": \"30%\", \"feedback\": false}", 1);
+    w.guest[0]->costs.busy_tick = true;
+    run(100 * NS_PER_S);
+    ck_assert_int_gt(guest_busy_time(w.guest[0]), ran(0) * 98 / 100);
+    ck_assert_int_lt(guest_busy_time(w.guest[0]), ran(0) * 102 / 100);
+}
+END_TEST
+
+/* Slices of 30 ms in turn: 7 ticks of 4 ms fall into each, and one has come due before it: 32 ms
+ * for 30. */
+START_TEST(test_busy_ticks_late)
+{
+    for (int i = 0; i < 2; i++) {
+        start("hog", "{}", 1);
+        w.guest[i]->costs.busy_tick = true;
+    }
+    run(30 * NS_PER_S);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_gt(guest_busy_time(w.guest[i]), ran(i) * 106 / 100);
+        ck_assert_int_lt(guest_busy_time(w.guest[i]), ran(i) * 107 / 100);
+    }
+}
+END_TEST
+
 START_TEST(test_lookbusy_overload)
 {
     for (int i = 0; i < 3; i++)
@@ -230,11 +258,20 @@ END_TEST
 
 Suite *suite_programs(void)
 {
-    const TTest *const tests[] = {
-        test_lookbusy_alone,    test_lookbusy_phase,    test_lookbusy_held_up,
-        test_lookbusy_feedback, test_lookbusy_full,     test_lookbusy_small,
-        test_lookbusy_overload, test_threads_share,     test_job,
-        test_job_again,         test_wake_across_vcpus, test_kernel_costs};
+    const TTest *const tests[] = {test_lookbusy_alone,
+                                  test_lookbusy_phase,
+                                  test_lookbusy_held_up,
+                                  test_lookbusy_feedback,
+                                  test_lookbusy_full,
+                                  test_lookbusy_small,
+                                  test_lookbusy_overload,
+                                  test_busy_ticks,
+                                  test_busy_ticks_late,
+                                  test_threads_share,
+                                  test_job,
+                                  test_job_again,
+                                  test_wake_across_vcpus,
+                                  test_kernel_costs};
     Suite *s = suite_create("programs");
     TCase *tc = tcase_create("programs");
 

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "experiments/validate/testbed_journal.h"
+
+#include "sim/json_writer.h"
+#include "sim/line_file.h"
+#include "sim/random.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char title[] = "{\"kind\": \"simulations of the testbed\"}";
+static const char throughput_name[] = "throughput of the measured client";
+
+enum { KEY = 2 * sizeof(uint64_t) };
+
+struct journal_line {
+    char scenario[KEY + 1];
+    int64_t simulation;
+    struct json *doc;
+};
+
+struct testbed_journal {
+    const char *path;
+    struct line_file *file;
+    struct journal_line *line;
+    size_t lines;
+    bool titled;
+};
+
+/* What tells one experiment's scenario from all others, however often it is simulated. */
+static void key_of(const struct testbed_cell *c, const double *x, char key[KEY + 1])
+{
+    struct testbed_run run = c->run;
+    char *text;
+
+    run.replications = 1;
+    run.calibrated = false;
+    text = testbed_scenario(x, &run);
+    snprintf(key, KEY + 1, "%016" PRIx64, hash_bytes(0, 0, text, strlen(text)));
+    free(text);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static int take_line(void *ctx, const char *line, size_t length, struct errors *e)
+{
+    struct testbed_journal *j = ctx;
+    struct journal_line l = {0};
+    const char *scenario;
+
+    if (!j->titled) {
+        j->titled = true;
+        if (length == strlen(title) && !memcmp(line, title, length))
+            return 0;
+        return error_add(e, EXIT_INPUT, "%s: is no journal of `hvsim validate testbed`", j->path);
+    }
+    l.doc = json_parse(j->path, line, length, e);
+    if (!l.doc)
+        return -1;
+    scenario = json_string(json_member(json_root(l.doc), "scenario"));
+    if (!scenario || strlen(scenario) != KEY ||
+        json_integer(json_member(json_root(l.doc), "simulation"), &l.simulation)) {
+        json_free(l.doc);
+        return error_add(e, EXIT_INPUT, "%s: line %zu is damaged; remove the file to begin anew",
+                         j->path, j->lines + 2);
+    }
+    strcpy(l.scenario, scenario);
+    j->line = xrealloc(j->line, (j->lines + 1) * sizeof *j->line);
+    j->line[j->lines++] = l;
+    return 0;
+}
+
+static int discard(struct testbed_journal *j, struct errors *e)
+{
+    int status = j->file ? line_file_close(j->file, e) : 0;
+
+    for (size_t i = 0; i < j->lines; i++)
+        json_free(j->line[i].doc);
+    free(j->line);
+    free(j);
+    return status;
+}
+
+struct testbed_journal *testbed_journal_open(const char *path, struct errors *e)
+{
+    struct testbed_journal *j = xcalloc(1, sizeof *j);
+
+    j->path = path;
+    j->file = line_file_open(path, take_line, j, NULL, e);
+    if (j->file && (j->titled || !line_file_append(j->file, title, strlen(title), e)))
+        return j;
+    discard(j, e);
+    return NULL;
+}
+
+int testbed_journal_close(struct testbed_journal *j, struct errors *e)
+{
+    return j ? discard(j, e) : 0;
+}
+
+/* ---- filling a cell -------------------------------------------------------------------------- */
+
+/* null is NAN: nothing to observe. -1: not there. */
+static int number_of(struct json_value values, const char *name, double *value)
+{
+    struct json_value v = json_member(values, name);
+
+    *value = NAN;
+    return json_kind(v) == JSON_NULL ? 0 : json_double(v, value);
+}
+
+static bool fill(struct testbed_cell *c, size_t simulation, const struct json *doc)
+{
+    struct json_value values = json_member(json_root(doc), "values");
+    double value;
+
+    for (size_t i = 0; i < c->points; i++)
+        if (c->point[i].of != THROUGHPUT_RATIO && number_of(values, c->point[i].name, &value))
+            return false;
+    if (number_of(values, throughput_name, &c->throughput[simulation]))
+        return false;
+    for (size_t i = 0; i < c->points; i++)
+        if (c->point[i].of != THROUGHPUT_RATIO)
+            number_of(values, c->point[i].name, &c->point[i].value[simulation]);
+    return true;
+}
+
+size_t testbed_journal_fill(const struct testbed_journal *j, struct testbed_cell *c,
+                            const double *x)
+{
+    size_t known = 0, before;
+    char key[KEY + 1];
+
+    key_of(c, x, key);
+    do {
+        before = known;
+        for (size_t i = 0; i < j->lines && known < (size_t)c->run.replications; i++)
+            if (j->line[i].simulation == (int64_t)known && !strcmp(j->line[i].scenario, key) &&
+                fill(c, known, j->line[i].doc))
+                known++;
+    } while (known > before);
+    return known;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+int testbed_journal_add(struct testbed_journal *j, const struct testbed_cell *c, const double *x,
+                        size_t simulation, struct errors *e)
+{
+    char *text, key[KEY + 1];
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct json_writer w = json_writer(out, JSON_COMPACT);
+    int status;
+
+    key_of(c, x, key);
+    json_begin(&w, NULL, '{');
+    json_put_string(&w, "experiment", c->label);
+    json_put_string(&w, "scenario", key);
+    json_put_integer(&w, "simulation", (int64_t)simulation);
+    json_begin(&w, "values", '{');
+    for (size_t i = 0; i < c->points; i++)
+        if (c->point[i].of != THROUGHPUT_RATIO)
+            json_put_number(&w, c->point[i].name, c->point[i].value[simulation]);
+    json_put_number(&w, throughput_name, c->throughput[simulation]);
+    json_end(&w);
+    json_end(&w);
+    fclose(out);
+    status = line_file_append(j->file, text, strlen(text), e);
+    if (!status && line_file_tick(j->file, e) == -2)
+        status = -1;
+    free(text);
+    return status;
+}
