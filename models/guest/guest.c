@@ -62,6 +62,7 @@ static const struct param guest_cost_rows[] = {
                 "dynamic ticks stop only then).",
      .status = STATUS_ASSUMED},
     {PARAM("busy_tick", BOOLEAN, struct guest_costs, busy_tick), .def = "false",
+     .range = PARAM_NO_RANGE,
      .meaning = "The tick interrupts the vCPU while it is not idle, as Linux's does; the guest's "
                 "own idea of its CPU time (/proc/stat) is the number of ticks that found a thread. "
                 "One that comes late, since the vCPU had no pCPU, counts like any other.",
