@@ -29,9 +29,11 @@ static int64_t get_integer(struct json_value object, const char *key, int64_t le
     if (json_integer(v, &i) && !json_double(v, &d) && d >= (double)least && d <= (double)most &&
         d == (double)(int64_t)d)
         i = (int64_t)d; /* "1e3", "40.0" */
-    else if (json_integer(v, &i) || i < least || i > most)
+    else if (json_integer(v, &i) || i < least || i > most) {
         json_error(v, e, "expected a whole number from %lld to %lld", (long long)least,
                    (long long)most);
+        return absent;
+    }
     return i;
 }
 
@@ -58,10 +60,14 @@ static sim_time get_time(struct json_value object, const char *key, sim_time uni
     return d < 0 ? absent : (sim_time)(d * (double)unit + 0.5);
 }
 
-static char *get_text(struct json_value object, const char *key, const char *absent)
+static char *get_text(struct json_value object, const char *key, const char *absent,
+                      struct errors *e)
 {
-    const char *s = json_string(json_member(object, key));
+    struct json_value v = json_member(object, key);
+    const char *s = json_string(v);
 
+    if (!s && json_exists(v) && json_kind(v) != JSON_NULL)
+        json_error(v, e, "expected a text");
     return s ? xstrdup(s) : absent ? xstrdup(absent) : NULL;
 }
 
@@ -148,6 +154,8 @@ static void read_lookbusy(struct capture_guest *g, struct json_value v, struct e
 
     g->lookbusy_burst = get_time(v, "burst_ms", NS_PER_MS, cycle * percent / 100, e);
     g->lookbusy_sleep = get_time(v, "sleep_ms", NS_PER_MS, cycle - g->lookbusy_burst, e);
+    if (g->lookbusy_burst + g->lookbusy_sleep <= 0)
+        json_error(v, e, "a lookbusy needs a burst or a sleep above 0");
     g->lookbusy_seed = (uint64_t)get_integer(v, "seed", 0, INT64_MAX, 1, e);
 }
 
@@ -158,8 +166,8 @@ static void read_guest(struct capture_guest *g, struct json_value v, struct erro
     g->domain = (uint32_t)get_integer(v, "domid", 1, 0x7ff0, 0, e);
     if (!g->domain)
         json_error_in(v, "domid", e, "the domain's number in the trace is needed");
-    g->name = get_text(v, "name", "?");
-    g->role = get_text(v, "role", "");
+    g->name = get_text(v, "name", "?", e);
+    g->role = get_text(v, "role", "", e);
     parse_role(g, v, e);
     g->vcpus = (uint32_t)get_integer(v, "vcpus", 1, 512, 1, e);
     g->weight = (uint32_t)get_integer(v, "weight", 1, 65535, DEFAULT_WEIGHT, e);
@@ -262,31 +270,95 @@ static char *existing(const char *name, const char *suffix)
     return NULL;
 }
 
+/* ---- pCPUs that are there -------------------------------------------------------------------- */
+
+static uint32_t above(const cpumask *m, uint32_t least)
+{
+    cpumask all = cpumask_all();
+
+    if (cpumask_equal(m, &all))
+        return least;
+    for_each_cpu(cpu, m) if (cpu >= least) least = cpu + 1;
+    return least;
+}
+
+/* As many as are named, if the capture does not say. */
+static uint32_t pcpus_named(const struct capture *c)
+{
+    uint32_t n = above(&c->guest_cpus, above(&c->dom0_cpus, 1));
+
+    for (size_t i = 0; i < c->guests; i++)
+        n = above(&c->guest[i].pinned, n);
+    return n;
+}
+
+static bool meets(const cpumask *a, cpumask b)
+{
+    cpumask both = cpumask_and(a, &b);
+
+    return !cpumask_empty(&both);
+}
+
+static void check_places(const struct capture *c, struct json_value root, struct errors *e)
+{
+    cpumask all = cpumask_first_n(c->pcpus), guests = cpumask_and(&all, &c->guest_cpus);
+    cpumask rest = cpumask_andnot(&all, &guests);
+    bool apart = c->placement == PLACED_POOL && !cpumask_empty(&rest);
+
+    if (above(&c->guest_cpus, 1) > c->pcpus)
+        json_error_in(json_member(root, "guests_on"), "pcpus", e,
+                      "the machine has pCPUs 0 to %u (\"machine_pcpus\")", c->pcpus - 1);
+    if (!meets(&c->dom0_cpus, apart ? rest : all))
+        json_error_in(json_member(root, "dom0"), "pinned_to", e, "expected %s",
+                      apart ? "a pCPU that is not the guests' own (\"guests_on\")"
+                            : "a pCPU of the machine (\"machine_pcpus\")");
+    for (size_t i = 0; i < c->guests; i++)
+        if (!meets(&c->guest[i].pinned, guests))
+            json_error_in(json_element(json_member(root, "guests"), i), "pinned_to", e,
+                          "expected a pCPU that guests may use (\"guests_on\")");
+}
+
+/* Xen's own limits. */
+static void check_slices(const struct capture *c, struct json_value root, struct errors *e)
+{
+    if (c->tslice >= 0 && (c->tslice < NS_PER_MS || c->tslice > NS_PER_S))
+        json_error(json_member(root, "tslice_ms"), e, "expected 1 to 1000 ms");
+    if (c->ratelimit > 500 * NS_PER_MS)
+        json_error(json_member(root, "ratelimit_us"), e, "expected at most 500000 us");
+}
+
 static void read_all(struct capture *c, struct json_value root, struct errors *e)
 {
     struct json_value dom0 = json_member(root, "dom0"), on = json_member(root, "guests_on");
+    cpumask all;
 
-    c->capture = get_text(root, "capture", c->name);
-    c->xen = get_text(root, "xen", "4.17");
-    c->scheduler = get_text(root, "scheduler", "credit");
+    c->capture = get_text(root, "capture", c->name, e);
+    c->xen = get_text(root, "xen", "4.17", e);
+    c->scheduler = get_text(root, "scheduler", "credit", e);
     c->tsc_hz = 1000000 * (uint64_t)get_integer(root, "tsc_mhz", 1, 17000, 2400, e);
-    c->pcpus = (uint32_t)get_integer(root, "machine_pcpus", 1, MAX_PCPUS, 1, e);
+    c->pcpus = (uint32_t)get_integer(root, "machine_pcpus", 1, MAX_PCPUS, 0, e);
     c->ratelimit = get_time(root, "ratelimit_us", NS_PER_US, -1, e);
     c->tslice = get_time(root, "tslice_ms", NS_PER_MS, -1, e);
     c->duration = get_time(root, "seconds", NS_PER_S, 0, e);
     c->dom0_vcpus = (uint32_t)get_integer(dom0, "vcpus", 1, 512, 1, e);
     c->dom0_cpus = get_cpus(dom0, "pinned_to", cpumask_all(), e);
     c->placement = placement(json_string(json_member(on, "how")), on, e);
-    c->guest_cpus = get_cpus(on, "pcpus", cpumask_first_n(c->pcpus), e);
+    c->guest_cpus = get_cpus(on, "pcpus", cpumask_all(), e);
     c->dom0_scheduler =
-        get_text(dom0, "scheduler", c->placement == PLACED_POOL ? "credit" : c->scheduler);
-    c->emulator = get_text(root, "emulator", NULL);
+        get_text(dom0, "scheduler", c->placement == PLACED_POOL ? "credit" : c->scheduler, e);
+    c->emulator = get_text(root, "emulator", NULL, e);
     c->compute_percent = get_number(root, "compute_percent", COMPUTE_PERCENT, e);
     if (!(c->compute_percent > 0) || c->compute_percent > 1000)
         json_error(json_member(root, "compute_percent"), e,
                    "expected per cent above 0, up to 1000");
     read_guests(c, json_member(root, "guests"), e);
     read_client(c, json_member(root, "client"), e);
+    if (!c->pcpus)
+        c->pcpus = pcpus_named(c);
+    check_places(c, root, e);
+    check_slices(c, root, e);
+    all = cpumask_first_n(c->pcpus);
+    c->guest_cpus = cpumask_and(&c->guest_cpus, &all);
 }
 
 struct capture *capture_read(const char *json_path, struct errors *e)

@@ -71,7 +71,10 @@ int capture_check(const struct capture *c, struct errors *e)
         error_add(e, EXIT_INPUT, "%s.json: no guests", c->name);
     if (c->client.loop != CLIENT_NONE && !capture_has(c, CAPTURE_ECHO))
         error_add(e, EXIT_INPUT, "%s.json: a client, but no guest that answers", c->name);
-    if (!c->duration && c->client.loop == CLIENT_NONE)
+    if (c->log && c->client.loop == CLIENT_NONE)
+        error_add(e, EXIT_INPUT, "%s.json: \"client\" is needed: it should say who measured %s",
+                  c->name, c->log);
+    else if (!c->duration && c->client.loop == CLIENT_NONE)
         error_add(e, EXIT_INPUT, "%s.json: \"seconds\" is needed without a client", c->name);
     return e->count > before ? -1 : 0;
 }

@@ -42,6 +42,26 @@ run "$TMP/wrong"
 check unknown_role test $got -eq 2
 check unknown_role_named grep -q 'role "juggler" is not understood' "$TMP/err"
 
+# Round trips alone: an RPC server on one pCPU with dom0, by itself and among lookbusy guests.
+run "$captures/rpc-shared"
+check rpc test $got -eq 0
+check rpc_tail grep -q 'client: round trip p99.9 .* holds' "$TMP/out"
+mkdir -p "$TMP/rpc"
+cp "$captures/rpc-shared/base.csv.gz" "$TMP/rpc/"
+
+# edited NAME SCRIPT WORDS: what is said of the capture so edited
+edited() {
+    sed "$2" "$captures/rpc-shared/base.json" >"$TMP/rpc/base.json"
+    run "$TMP/rpc"
+    check "$1" grep -q "$3" "$TMP/out" "$TMP/err"
+}
+edited slow_server 's/"compute_us": 80/"compute_us": 580/' 'round trip p50 .* falls short'
+edited no_such_pcpu 's/"role": "echo"/"role": "echo", "pinned_to": 7/' \
+    '/guests/0/pinned_to: expected a pCPU that guests may use'
+edited no_slice 's/"tslice_ms": 30/"tslice_ms": 0/' '/tslice_ms: expected 1 to 1000 ms'
+edited no_client 's/"client"/"nobody"/' '"client" is needed'
+edited unknown_mode 's/"mode": "closed"/"mode": "bursty"/' '/client/mode: expected closed, open'
+
 mkdir -p "$TMP/none"
 run "$TMP/none"
 check no_captures test $got -eq 2
