@@ -126,8 +126,11 @@ static const struct action_name *action_name(const char *text)
 static int find_target(struct schedule_action *a, struct errors *e)
 {
     const struct host *h = a->world->host;
+    int64_t pcpu = integer(a->json, "pcpu", 0);
     int64_t id = integer(a->json, "domain", -1), vcpu = integer(a->json, "vcpu", 0);
 
+    if (pcpu < 0 || pcpu >= h->pcpu_count)
+        return json_error(a->json, e, "the host has no such \"pcpu\"");
     if (a->name->what == NOTHING)
         return 0;
     for (uint32_t i = 0; i < h->domain_count; i++)

@@ -234,8 +234,9 @@ void schedule_set_affinity(struct vcpu *v, struct json_value domain, struct json
 {
     cpumask m;
 
-    if (mask(json_member(vcpu, "hard_affinity"), &m) ||
-        mask(json_member(domain, "hard_affinity"), &m))
+    if ((mask(json_member(vcpu, "hard_affinity"), &m) ||
+         mask(json_member(domain, "hard_affinity"), &m)) &&
+        cpumask_intersects(&m, &v->domain->pool->cpus)) /* else Xen refuses it */
         vcpu_set_affinity(v, &m, NULL);
     if (mask(json_member(vcpu, "soft_affinity"), &m) ||
         mask(json_member(domain, "soft_affinity"), &m))
