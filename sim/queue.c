@@ -220,16 +220,34 @@ sim_time queue_next(const struct queue *q)
     return e && !q->stopped ? e->when : SIM_NEVER;
 }
 
-sim_time queue_next_rank(const struct queue *q, enum rank rank)
+sim_time queue_next_of(const struct queue *q, uint32_t owner)
 {
     sim_time least = SIM_NEVER;
 
-    if (q->soon.timer && timer_rank(q->soon.timer) == rank)
+    if (q->soon.timer && q->soon.timer->owner == owner)
         least = q->soon.when;
     for (uint32_t i = 1; i <= q->count; i++)
-        if (timer_rank(q->heap[i].timer) == rank && q->heap[i].when < least)
+        if (q->heap[i].timer->owner == owner && q->heap[i].when < least)
             least = q->heap[i].when;
     return least;
+}
+
+static void note_owner(const struct queue_entry *e, sim_time *next, uint32_t owners)
+{
+    uint32_t owner = e->timer->owner;
+
+    if (owner < owners && e->when < next[owner])
+        next[owner] = e->when;
+}
+
+void queue_next_by_owner(const struct queue *q, sim_time *next, uint32_t owners)
+{
+    for (uint32_t i = 0; i < owners; i++)
+        next[i] = SIM_NEVER;
+    if (q->soon.timer)
+        note_owner(&q->soon, next, owners);
+    for (uint32_t i = 1; i <= q->count; i++)
+        note_owner(&q->heap[i], next, owners);
 }
 
 void queue_due(const struct queue *q, sim_time when, void (*each)(const struct timer *t, void *ctx),

@@ -36,6 +36,7 @@ struct timer {
     uint64_t order; /* rank and key */
     timer_fn *fire;
     uint32_t slot;
+    uint32_t owner; /* whose it is, for queue_next_by_owner; 0: nobody's. Kept while not armed. */
 };
 
 /* Heap cell: a copy of (when, order) beside the pointer, for locality. */
@@ -95,8 +96,12 @@ sim_time queue_next(const struct queue *q);
 /* The first event; NULL when empty. */
 const struct timer *queue_first(const struct queue *q);
 
-/* Date of the first event of a rank, SIM_NEVER if there is none. O(n). */
-sim_time queue_next_rank(const struct queue *q, enum rank rank);
+/* Date of the owner's first event; SIM_NEVER: none is armed. O(n). */
+sim_time queue_next_of(const struct queue *q, uint32_t owner);
+
+/* Fill next[owner], for all below `owners`, with the date of the owner's first event (SIM_NEVER:
+ * none is armed). O(n). */
+void queue_next_by_owner(const struct queue *q, sim_time *next, uint32_t owners);
 
 /* Cancel every timer that `keep` does not want to keep. O(n). */
 void queue_cancel_unless(struct queue *q, bool (*keep)(struct timer *t, void *arg), void *arg);

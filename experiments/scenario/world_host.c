@@ -141,6 +141,9 @@ static void begin_turns(struct world_host *wh, sim_time boot)
     if (tick > 0)
         turns_init(wh->host, boot + (sim_time)rng_below(&rng, (uint64_t)tick));
     free(name);
+    name = entity(wh, "timers");
+    host_vary(wh->host, wh->world->seed, wh->world->replication, name);
+    free(name);
 }
 
 /* ---- domains --------------------------------------------------------------------------------- */

@@ -138,6 +138,7 @@ static void add_host(struct capture_world *w)
     w->host->version = capture_version(c);
     w->host->costs = w->machine_costs->host;
     w->host->costs.smt_factor = 100;
+    host_vary(w->host, w->seed, w->replication, "host");
     if (c->pcpus == 1 || c->tsc_hz != 1000000000) /* nothing to take turns with; real threads */
         w->host->costs.emulator_tick = tick = 0;
     if (tick)

@@ -14,6 +14,11 @@ const double capture_quantiles[CAPTURE_QUANTILES] = {0.5, 0.9, 0.99};
 #define SETTLE (1100 * NS_PER_MS)
 #define PHASES (100 * NS_PER_MS) /* random part of all starts */
 
+/* As in capture_world.c. */
+#define WATCHDOG_PERIOD (512 * NS_PER_MS)
+#define WATCHDOG_WORK (35 * NS_PER_US)
+#define WATCHDOG_STEP (197 * NS_PER_MS) /* between the phases of two guests (assumed) */
+
 unsigned capture_replicas(const struct capture *c)
 {
     unsigned n = 0;
@@ -98,15 +103,17 @@ static void put_controller(struct json_writer *w, const struct capture_guest *g)
     json_end(w);
 }
 
-static void put_lookbusy(struct json_writer *w, const struct capture_guest *g)
+/* As long as its loop takes, see capture.h. */
+static void put_lookbusy(struct json_writer *w, const struct capture *c,
+                         const struct capture_guest *g)
 {
-    sim_time cycle = g->lookbusy_burst + g->lookbusy_sleep;
+    sim_time burst = (sim_time)((double)g->lookbusy_burst * c->compute_percent / 100);
+    sim_time cycle = burst + g->lookbusy_sleep;
 
     json_begin_inline(w, NULL, '{');
     json_begin_inline(w, "run", '{');
     json_put_string(w, "type", "lookbusy");
-    json_put_quantity(w, "busy", QUANTITY_PERCENT,
-                      (int64_t)((int128)g->lookbusy_burst * PERCENT_ALL / cycle));
+    json_put_quantity(w, "busy", QUANTITY_PERCENT, (int64_t)((int128)burst * PERCENT_ALL / cycle));
     json_put_quantity(w, "cycle", QUANTITY_DURATION, cycle);
     json_put_quantity(w, "slack", QUANTITY_DURATION, 0);
     json_put_boolean(w, "feedback", false);
@@ -119,6 +126,20 @@ static void put_hog(struct json_writer *w, const char *class)
     json_begin_inline(w, NULL, '{');
     json_put_string(w, "run", "hog");
     json_put_string(w, "class", class);
+    json_end(w);
+}
+
+/* The guest kernel's clocksource watchdog, due twice a second, comes round in the timer wheel every
+ * 128 ticks of 4 ms; guest i's at a phase of its own. */
+static void put_watchdog(struct json_writer *w, size_t i)
+{
+    json_begin_inline(w, NULL, '{');
+    json_begin_inline(w, "run", '{');
+    json_put_string(w, "type", "periodic");
+    json_put_quantity(w, "period", QUANTITY_DURATION, WATCHDOG_PERIOD);
+    json_put_quantity(w, "compute", QUANTITY_DURATION, WATCHDOG_WORK);
+    json_put_quantity(w, "phase", QUANTITY_DURATION, (sim_time)i * WATCHDOG_STEP % WATCHDOG_PERIOD);
+    json_end(w);
     json_end(w);
 }
 
@@ -159,10 +180,11 @@ static void put_guest(struct json_writer *w, const struct capture *c, const stru
     if (g->rtds_period)
         put_rtds(w, g);
     json_begin(w, "programs", '[');
+    put_watchdog(w, (size_t)(g - c->guest));
     if (g->programs & CAPTURE_REPLICA)
         put_controller(w, g);
     if (g->programs & CAPTURE_LOOKBUSY)
-        put_lookbusy(w, g);
+        put_lookbusy(w, c, g);
     if (g->programs & CAPTURE_HOG)
         put_hog(w, "normal");
     if (g->programs & CAPTURE_IDLE_HOG)

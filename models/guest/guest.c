@@ -67,6 +67,12 @@ static const struct param guest_cost_rows[] = {
                 "own idea of its CPU time (/proc/stat) is the number of ticks that found a thread. "
                 "One that comes late, since the vCPU had no pCPU, counts like any other.",
      .status = STATUS_ASSUMED},
+    {PARAM("tick_work", DURATION, struct guest_costs, tick_work), .def = "0",
+     .range = PARAM_NO_RANGE, .max = "1ms",
+     .meaning =
+         "With busy_tick: what a tick does beyond its interrupt (accounting, the scheduler's "
+         "tick, the softirqs that it raises).",
+     .status = STATUS_ASSUMED},
 };
 
 const struct param_table guest_cost_table =
@@ -236,14 +242,22 @@ static void tick_restart(struct guest_vcpu *gv, sim_time now)
     gv->tick_at = now - past + (past < 0 ? 0 : period);
 }
 
+static bool busy(const struct guest_vcpu *gv)
+{
+    return gv->working || gv->work_first || gv->runnable || (gv->current && gv->current->ready);
+}
+
 /* The tick of a busy vCPU: whom it finds has had this tick, says the kernel. Softirqs are not
  * counted (they have a column of their own). */
 static void tick_found(struct guest_vcpu *gv, sim_time now)
 {
     if (gv->current && gv->current->ready && !gv->working)
         gv->busy_ticks++;
-    if (!gv->idling)
-        tick_restart(gv, now);
+    /* One that wakes an idle vCPU, with idle_tick, was the last. */
+    if (gv->guest->costs.idle_tick ? !busy(gv) : gv->idling)
+        return;
+    tick_restart(gv, now);
+    gv->kernel_left += vary(gv, gv->guest->costs.tick_work);
 }
 
 sim_time guest_busy_time(const struct guest *g)

@@ -89,11 +89,12 @@ struct guest_costs {
     sim_time idle_enter;    /* from the last thread's block to the hypercall */
     sim_time idle_exit;     /* from being switched in after a block to the first work */
     sim_time
-        softirq_limit; /* interrupt work that goes on for longer is left to a thread; 0: never */
-    int64_t jitter;    /* of the kernel's costs, in units of sim/units.h's percent */
-    sim_time tick;     /* the guest's own tick: granularity of preemption between threads */
-    bool idle_tick;    /* the tick goes on once after the vCPU has gone idle */
-    bool busy_tick;    /* the tick interrupts the vCPU while it is not idle, and counts its time */
+        softirq_limit;  /* interrupt work that goes on for longer is left to a thread; 0: never */
+    int64_t jitter;     /* of the kernel's costs, in units of sim/units.h's percent */
+    sim_time tick;      /* the guest's own tick: granularity of preemption between threads */
+    bool idle_tick;     /* the tick goes on once after the vCPU has gone idle */
+    bool busy_tick;     /* the tick interrupts the vCPU while it is not idle, and counts its time */
+    sim_time tick_work; /* ... and does so much beyond */
 };
 
 extern const struct param_table guest_cost_table;

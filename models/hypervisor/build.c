@@ -123,6 +123,7 @@ void host_free(struct host *h)
     }
     queue_cancel(h->queue, &h->settle);
     queue_cancel(h->queue, &h->turns.end);
+    free(h->turns.own);
     if (h->queue->owner == h) { /* its observers go with it; the machine goes on */
         h->queue->owner = NULL;
         h->queue->after = NULL;

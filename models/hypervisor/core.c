@@ -303,20 +303,77 @@ void pcpu_set_speed(struct pcpu *p, uint32_t speed)
 
 /* ---- choosing and switching ------------------------------------------------------------------ */
 
-void host_arm(struct host *h, struct timer *t, sim_time when)
+void host_vary(struct host *h, uint64_t seed, uint64_t replication, const char *entity)
 {
-    sim_time slop = h->costs.timer_slop;
+    rng_init(&h->rng, seed, replication, entity, "timers");
+    h->varies = true;
+}
+
+static sim_time jitter(struct host *h)
+{
+    if (!h->varies || !h->costs.timer_jitter)
+        return 0;
+    return (sim_time)rng_below(&h->rng, (uint64_t)h->costs.timer_jitter);
+}
+
+/* Xen's timer_slop: t is the first of its pCPU's timers now, or was, so that the pCPU sets its
+ * hardware anew, to a date that is not nearer than the slop. */
+static sim_time set_hardware(struct pcpu *p, const struct timer *t, sim_time when)
+{
+    sim_time now = p->host->queue->now, first = queue_next_of(p->host->queue, p->id + 1);
+
+    if (when >= first && !(timer_armed(t) && t->when == first))
+        return when;
+    p->timers_set = now;
+    return when > now + p->host->costs.timer_slop ? when : now + p->host->costs.timer_slop;
+}
+
+/* So long after that no timer interrupts it: one that is due before is put off. */
+static bool put_off(struct pcpu *p, struct timer *t)
+{
+    struct host *h = p->host;
+    sim_time now = h->queue->now, date = p->timers_set + h->costs.timer_slop;
+
+    if (p->lates || now <= p->timers_set || now >= date)
+        return false;
+    queue_arm(h->queue, t, date);
+    return true;
+}
+
+bool pcpu_defers(struct pcpu *p, struct timer *t)
+{
+    struct host *h = p->host;
+
+    if (p->in_late)
+        return false;
+    if (h->costs.timer_slop > 0 && put_off(p, t))
+        return true;
+    if (turns_defer(p, t))
+        return true;
+    p->timers_set = h->queue->now;
+    return false;
+}
+
+static void arm_on(struct host *h, uint32_t cpu, struct timer *t, sim_time when)
+{
     bool among_timers = h->queue->handling == RANK_TIMER || h->queue->handling == RANK_LATE;
 
+    if (h->costs.timer_slop > 0 && !among_timers)
+        when = set_hardware(&h->pcpu[cpu], t, when);
+    t->owner = cpu + 1;
     if (when <= h->queue->now && !among_timers) {
         queue_arm_late(h->queue, t, when);
         return;
     }
     if (when > h->queue->now)
-        when += h->costs.timer_latency;
-    if (slop > 0 && when > h->queue->now)
-        when = (when + slop - 1) / slop * slop;
+        when += h->costs.timer_latency + jitter(h);
     queue_arm(h->queue, t, when);
+    turns_timer_set(&h->pcpu[cpu]);
+}
+
+void host_arm(struct host *h, struct timer *t, sim_time when)
+{
+    arm_on(h, h->executing, t, when);
 }
 
 static void settle_arm(struct host *h)
@@ -340,6 +397,10 @@ void core_turn_lost(struct pcpu *p, sim_time now)
     if (p->current && !p->current->idle)
         burst_pause(p, p->current, now);
     p->waits_turn = true;
+    if (cpumask_test(&p->host->pending, p->id)) {
+        cpumask_clear(&p->host->pending, p->id);
+        p->asked = true;
+    }
 }
 
 void core_turn_won(struct pcpu *p, sim_time now)
@@ -353,7 +414,11 @@ void core_turn_won(struct pcpu *p, sim_time now)
         if (!timer_armed(p->late[i]))
             p->late[i]->fire(p->late[i], now);
     p->in_late = false;
-    p->lates = 0;
+    if (p->lates) {
+        p->lates = 0;
+        p->timers_set = now;
+        turns_timer_set(p);
+    }
     if (p->asked) {
         p->asked = false;
         if (!timer_armed(&p->ipi)) /* no deadline of the emulator's: it would end the turn first */
@@ -781,7 +846,7 @@ void vcpu_set_timer(struct vcpu *v, sim_time when)
         return;
     }
     v->timer_pcpu = v->processor;
-    host_arm(h, &v->singleshot, when);
+    arm_on(h, v->timer_pcpu, &v->singleshot, when);
 }
 
 bool vcpu_block(struct vcpu *v)

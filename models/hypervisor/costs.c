@@ -18,14 +18,21 @@ static const struct param rows[] = {
      .status = STATUS_ASSUMED},
     {PARAM("timer_slop", DURATION, struct host_costs, timer_slop), .def = "0", .range = "0ns..50us",
      .max = "1ms",
-     .meaning = "Timers fire at multiples of this, at or after their date; 0: at their date.",
-     .status = STATUS_ASSUMED},
+     .meaning = "So long after it has set its timer (or handled those that were due) a pCPU is not "
+                "interrupted by timers; one due before is handled then. Xen's default is 50us.",
+     .source = "Xen, xen/common/timer.c: timer_slop", .status = STATUS_CITED},
     {PARAM("timer_latency", DURATION, struct host_costs, timer_latency), .def = "0",
      .range = "0ns..10us", .max = "1ms",
      .meaning =
          "From the date of a timer of the hypervisor to its handler; timers that are set anew "
          "by their handlers (ticks, accounting) drift by it, so that the phases of a busy "
          "pCPU do not last for ever.",
+     .status = STATUS_ASSUMED},
+    {PARAM("timer_jitter", DURATION, struct host_costs, timer_jitter), .def = "0",
+     .range = "0ns..1us", .max = "1ms",
+     .meaning =
+         "... and up to this much later still, at random: how far the path to the handler is "
+         "varies, which decides between vCPUs that would else have the same credit.",
      .status = STATUS_ASSUMED},
     {PARAM("cache_refill", DURATION, struct host_costs, cache_refill), .def = "10us",
      .range = "2us..1ms", .max = "10ms",

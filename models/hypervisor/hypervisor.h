@@ -20,6 +20,7 @@
 #include "models/hypervisor/cpumask.h"
 #include "models/hypervisor/observer.h"
 #include "sim/queue.h"
+#include "sim/random.h"
 #include "sim/time.h"
 
 #include <stdbool.h>
@@ -172,6 +173,8 @@ struct pcpu {
     struct timer *late[LATE_TIMERS]; /* ... and these timers of its own went off */
     uint32_t lates;
     bool in_late;           /* ... which are being handled now */
+    bool kicked;            /* turns.h */
+    sim_time timers_set;    /* it has last set its timer: for timer_slop */
     sim_time slice_granted; /* of the last decision; -1 none */
 };
 
@@ -208,8 +211,9 @@ struct host_costs {
     sim_time context_switch; /* from the decision to the guest's first instruction */
     sim_time ipi;            /* until a tickled remote pCPU notices */
     sim_time wake;           /* until a pCPU that tickled itself does */
-    sim_time timer_slop;     /* hypervisor timers may fire up to this much late, at multiples */
+    sim_time timer_slop;     /* once it has set its timer, a pCPU is not interrupted for so long */
     sim_time timer_latency;  /* ... and are handled this much later: periodic ones drift */
+    sim_time timer_jitter;   /* ... or up to this much later still, once host_vary() was called */
     sim_time cache_refill;   /* extra work after a full loss of the cache */
     sim_time cache_lifetime; /* others' run time after which the cache is lost entirely */
     sim_time emulator_tick;  /* pCPUs run in turn, see turns.h; 0: at the same time */
@@ -228,8 +232,13 @@ enum xen_version {
 /* Whose turn it is, where pCPUs run in turn: see turns.h. */
 struct turns {
     uint32_t holder;
-    sim_time deadline, timer; /* of the emulator's clock; of the machine's timers */
-    sim_time since, budget;   /* the holder's turn began; how long it may be */
+    sim_time tick;            /* next date of the emulator's periodic timer */
+    sim_time until;           /* the holder's turn ends, if it does not before */
+    sim_time budget;          /* of each turn in this pass */
+    bool due;                 /* timers went off at this instant */
+    sim_time *own;            /* room: the first timer of each pCPU */
+    sim_time limit, limit_at; /* time until the first deadline, at a date, ... */
+    uint64_t limit_armed;     /* ... and the queue's arming number then */
     struct timer end;
 };
 
@@ -249,6 +258,8 @@ struct host {
     struct domain *idle_domain;
 
     struct turns turns;
+    struct rng rng;     /* of timer_jitter */
+    bool varies;        /* host_vary() was called */
     uint32_t executing; /* the pCPU on which the current handler runs */
     cpumask pending;    /* pCPUs with a pending reschedule */
     struct timer settle;
@@ -392,12 +403,16 @@ void pcpu_reschedule(struct pcpu *p);
 /* Change its speed now, in units of 2^-16 of nominal; at any time. */
 void pcpu_set_speed(struct pcpu *p, uint32_t speed);
 
-/* Arm a hypervisor timer: fires at `when`, or later by the host's timer slop; at once, but after
- * all else of the present date, if `when` has passed. */
+/* Arm a hypervisor timer of the pCPU that executes: fires at `when`, or later by the host's timer
+ * latency and slop; at once, but after all else of the present date, if `when` has passed. */
 void host_arm(struct host *h, struct timer *t, sim_time when);
 
-/* At the start of a timer's handler: must it wait until its pCPU has the turn (turns.h)? It is
- * called again then. False on hosts whose pCPUs run at the same time. */
+/* Let costs that vary do so: the stream of random numbers is keyed by (seed, replication, entity).
+ */
+void host_vary(struct host *h, uint64_t seed, uint64_t replication, const char *entity);
+
+/* At the start of a timer's handler: must it wait, for its pCPU's turn (turns.h) or for the end of
+ * the host's timer slop? It is called again then. */
 bool pcpu_defers(struct pcpu *p, struct timer *t);
 
 /* A scheduler broke a rule: note it (the first counts) and stop the host's queue for good. */

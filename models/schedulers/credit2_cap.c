@@ -86,8 +86,11 @@ static void replenish(struct timer *t, sim_time now)
     struct c2_domain *cd = container_of(t, struct c2_domain, replenish);
     struct scheduler *s = cd->domain->pool->scheduler;
     struct credit2 *c = c2_data(s);
+    uint32_t cpu = cpumask_first(&s->pool->cpus);
 
-    s->host->executing = cpumask_first(&s->pool->cpus);
+    if (pcpu_defers(&s->host->pcpu[cpu], t))
+        return;
+    s->host->executing = cpu;
     do {
         cd->next += c2_params(c)->cap_period;
         cd->budget += cd->total;

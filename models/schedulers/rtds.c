@@ -270,9 +270,13 @@ static void tickle_renewed(struct rtds *r, struct rt_vcpu *rv)
 static void replenish(struct timer *t, sim_time now)
 {
     struct rtds *r = container_of(t, struct rtds, timer);
+    struct host *h = r->sched->host;
+    uint32_t cpu = cpumask_first(&r->sched->pool->cpus);
     struct list renewed;
 
-    r->sched->host->executing = cpumask_first(&r->sched->pool->cpus);
+    if (pcpu_defers(&h->pcpu[cpu], t))
+        return;
+    h->executing = cpu;
     list_init(&renewed);
     renew_due(r, &renewed, now);
     while (!list_empty(&renewed)) {
