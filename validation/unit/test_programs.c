@@ -225,6 +225,22 @@ START_TEST(test_kernel_costs)
 }
 END_TEST
 
+/* The tick interrupts a guest while it is busy, and once more when it has gone idle. */
+START_TEST(test_ticks)
+{
+    teardown();
+    world_init(&w, true, "credit", 1);
+    w.guest_costs.timer = 5 * NS_PER_US;
+    w.guest_costs.tick_work = 2 * NS_PER_US;
+    w.guest_costs.idle_tick = w.guest_costs.busy_tick = true;
+    world_dom0(&w, 1);
+    start("job", "{\"work\": \"10ms\"}", 1);
+    run(NS_PER_S);
+    /* after 4 and 8 ms busy, after 12 ms idle */
+    ck_assert_int_eq(ran(0), 10 * NS_PER_MS + 2 * 7 * NS_PER_US + 5 * NS_PER_US);
+}
+END_TEST
+
 START_TEST(test_job)
 {
     struct thread *t = start("job", "{\"work\": \"300ms\"}", 1);
@@ -271,7 +287,8 @@ Suite *suite_programs(void)
                                   test_job,
                                   test_job_again,
                                   test_wake_across_vcpus,
-                                  test_kernel_costs};
+                                  test_kernel_costs,
+                                  test_ticks};
     Suite *s = suite_create("programs");
     TCase *tc = tcase_create("programs");
 

@@ -427,6 +427,26 @@ START_TEST(cancel_in_a_handler)
 }
 END_TEST
 
+/* Who is asked for has the first of its own; moved and cancelled timers count as they stand. */
+START_TEST(first_of_an_owner)
+{
+    sim_time next[3];
+
+    for (int i = 0; i < 6; i++) {
+        probe[i].timer.owner = (uint32_t)i % 3;
+        queue_arm(&queue, &probe[i].timer, 100 - i);
+    }
+    ck_assert_int_eq(queue_next_of(&queue, 1), 96);
+    queue_cancel(&queue, &probe[4].timer);
+    queue_arm(&queue, &probe[5].timer, 200);
+    queue_next_by_owner(&queue, next, 3);
+    ck_assert_int_eq(next[0], 97);
+    ck_assert_int_eq(next[1], 99);
+    ck_assert_int_eq(next[2], 98);
+    ck_assert_int_eq(queue_next_of(&queue, 3), SIM_NEVER);
+}
+END_TEST
+
 Suite *suite_queue(void)
 {
     Suite *s = suite_create("queue");
@@ -447,6 +467,7 @@ Suite *suite_queue(void)
     tcase_add_test(use, past_fires_at_now);
     tcase_add_test(use, cancel_is_harmless_when_not_armed);
     tcase_add_test(use, after_hook_once_per_event);
+    tcase_add_test(use, first_of_an_owner);
     tcase_add_test(handler, arming_in_a_handler);
     tcase_add_test(handler, late_timers_are_an_instant);
     tcase_add_test(handler, periodic_timer_rearms_itself);

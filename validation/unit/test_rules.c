@@ -5,6 +5,7 @@
  * at run time), and defaults. What is expected was worked out by hand from the rules.
  */
 #include "models/hypervisor/operate.h"
+#include "models/hypervisor/turns.h"
 #include "models/schedulers/credit.h"
 #include "validation/unit/sched_world.h"
 
@@ -107,6 +108,126 @@ START_TEST(to_be_told_takes_time)
     ck_assert_msg(world_has(w, "2000000,wake,"), "%s", w->rows);
     ck_assert_msg(world_has(w, "2007000,switch_in,0"), "%s", w->rows);
     ck_assert_msg(world_has(w, "3011000,switch_in,1"), "%s", w->rows);
+    world_free(w);
+}
+END_TEST
+
+/* ---- timers and turns --------------------------------------------------------------------------
+ */
+
+struct noted {
+    struct timer timer;
+    struct pcpu *pcpu;
+    sim_time handled;
+};
+
+static void note_handled(struct timer *t, sim_time now)
+{
+    struct noted *n = container_of(t, struct noted, timer);
+
+    if (pcpu_defers(n->pcpu, t))
+        return;
+    n->pcpu->host->executing = n->pcpu->id;
+    n->handled = now;
+}
+
+static void arm_noted(struct host *h, struct noted *n, uint32_t cpu, sim_time when)
+{
+    *n = (struct noted){.pcpu = &h->pcpu[cpu]};
+    timer_init(&n->timer, note_handled);
+    h->executing = cpu;
+    host_arm(h, &n->timer, when);
+}
+
+/* Once a pCPU has handled timers, or set its timer, it is not interrupted for 50 us. */
+START_TEST(timers_within_the_slop_wait)
+{
+    struct world *w = one_pool("null", 1);
+    struct noted first, within, behind, far, near;
+
+    w->host->costs.timer_slop = 50 * US;
+    arm_noted(w->host, &first, 0, 2 * MS);
+    arm_noted(w->host, &within, 0, 2 * MS + 20 * US);
+    arm_noted(w->host, &behind, 0, 2 * MS + 60 * US);
+    arm_noted(w->host, &far, 0, 3 * MS);
+    world_run(w, 4 * MS);
+    ck_assert_int_eq(first.handled, 2 * MS);
+    ck_assert_int_eq(within.handled, 2 * MS + 50 * US);
+    ck_assert_int_eq(behind.handled, 2 * MS + 100 * US);
+    ck_assert_int_eq(far.handled, 3 * MS);
+    w->queue.handling = RANK_SETTLE; /* a handler of something else sets it to what is too near */
+    arm_noted(w->host, &near, 0, w->queue.now + 10 * US);
+    world_run(w, 5 * MS);
+    ck_assert_int_eq(near.handled - near.pcpu->timers_set, 0);
+    ck_assert_int_ge(near.handled, 4 * MS);
+    queue_cancel(&w->queue, &near.timer);
+    world_free(w);
+}
+END_TEST
+
+static struct noted kick;
+
+/* pCPU 0 sets its timer to 200 us from now. */
+static sim_time set_timer(struct world *w, struct vcpu *v, const void *arg, sim_time now)
+{
+    (void)v;
+    (void)arg;
+    arm_noted(w->host, &kick, 0, now + 200 * US);
+    return 0;
+}
+
+/* Two pCPUs that compute without end, in turns; the emulator has a deadline each 800 us, at 100 us
+ * past a whole ms and so on. */
+static struct world *in_turns(void)
+{
+    struct world *w = world_new(XEN_4_17, 2, 1, 0, 0);
+    struct domain *d;
+
+    w->host->costs.emulator_tick = 800 * US;
+    turns_init(w->host, 100 * US);
+    world_pool(w, "null", NULL, NULL, 137 * US, 1 * MS);
+    d = world_domain(w, 256, 2);
+    for (int i = 0; i < 2; i++)
+        world_pinned_hog(w, d, (uint32_t)i, 2 * MS);
+    return w;
+}
+
+static void expect_turn(struct world *w, sim_time from, sim_time until, uint32_t cpu)
+{
+    world_run(w, from + 1);
+    ck_assert_uint_eq(w->host->turns.holder, cpu);
+    world_run(w, until - 1);
+    ck_assert_uint_eq(w->host->turns.holder, cpu);
+}
+
+/* Of 800 us each has 400; nothing else is due. */
+START_TEST(a_pass_is_divided)
+{
+    struct world *w = in_turns();
+    sim_time tick = 100 * US + 10 * 800 * US;
+
+    expect_turn(w, tick, tick + 400 * US, 0);
+    expect_turn(w, tick + 400 * US, tick + 800 * US, 1);
+    expect_turn(w, tick + 800 * US, tick + 1200 * US, 0);
+    world_free(w);
+}
+END_TEST
+
+/* 100 us after the tick pCPU 0 sets a timer that is due before all others, in 200 us: pCPU 1 has
+ * half of these, then they halve what is left. Its timer interrupts it, and a new pass begins. */
+START_TEST(the_nearest_timer_kicks)
+{
+    struct world *w = in_turns();
+    sim_time tick = 100 * US + 10 * 800 * US;
+
+    world_at(w, tick + 100 * US, set_timer, NULL, NULL);
+    expect_turn(w, tick, tick + 100 * US, 0);
+    expect_turn(w, tick + 100 * US, tick + 200 * US, 1);
+    expect_turn(w, tick + 200 * US, tick + 250 * US, 0);
+    expect_turn(w, tick + 250 * US, tick + 275 * US, 1);
+    expect_turn(w, tick + 300 * US, tick + 550 * US, 0);
+    ck_assert_int_eq(kick.handled, tick + 300 * US);
+    expect_turn(w, tick + 550 * US, tick + 800 * US, 1);
     world_free(w);
 }
 END_TEST
@@ -573,6 +694,9 @@ Suite *suite_rules(void)
     tcase_add_test(core, a_sleep_of_no_length_leaves_the_pcpu);
     tcase_add_test(core, unpausing_what_is_not_paused_does_nothing);
     tcase_add_test(core, to_be_told_takes_time);
+    tcase_add_test(core, timers_within_the_slop_wait);
+    tcase_add_test(core, a_pass_is_divided);
+    tcase_add_test(core, the_nearest_timer_kicks);
     tcase_add_test(core, a_pending_event_ends_a_block);
     tcase_add_test(core, soft_affinity_counts_only_as_a_restriction);
     tcase_add_test(core, affinities_are_set_one_after_the_other);
