@@ -309,6 +309,8 @@ void host_vary(struct host *h, uint64_t seed, uint64_t replication, const char *
     h->varies = true;
 }
 
+/* A slice ends so much later. Not other timers: what is set by a handler before the decision that
+ * follows it comes first. */
 static sim_time jitter(struct host *h)
 {
     if (!h->varies || !h->costs.timer_jitter)
@@ -366,7 +368,7 @@ static void arm_on(struct host *h, uint32_t cpu, struct timer *t, sim_time when)
         return;
     }
     if (when > h->queue->now)
-        when += h->costs.timer_latency + jitter(h);
+        when += h->costs.timer_latency;
     queue_arm(h->queue, t, when);
     turns_timer_set(&h->pcpu[cpu]);
 }
@@ -628,7 +630,7 @@ static void pcpu_schedule(struct pcpu *p, sim_time now)
     check_decision(p, s->ops, &d, now);
     p->slice_granted = d.slice;
     if (d.slice >= 0) /* in place of that of the last decision */
-        host_arm(h, &p->slice, now + d.slice);
+        host_arm(h, &p->slice, now + d.slice + (d.slice > 0 ? jitter(h) : 0));
     else
         queue_cancel(h->queue, &p->slice);
     if (d.next == prev) {

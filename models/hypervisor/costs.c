@@ -31,8 +31,9 @@ static const struct param rows[] = {
     {PARAM("timer_jitter", DURATION, struct host_costs, timer_jitter), .def = "0",
      .range = "0ns..1us", .max = "1ms",
      .meaning =
-         "... and up to this much later still, at random: how far the path to the handler is "
-         "varies, which decides between vCPUs that would else have the same credit.",
+         "Slices end up to this much later, at random: how far the path from the timer to the "
+         "decision is varies, which decides between vCPUs that would else have the same "
+         "credit.",
      .status = STATUS_ASSUMED},
     {PARAM("cache_refill", DURATION, struct host_costs, cache_refill), .def = "10us",
      .range = "2us..1ms", .max = "10ms",

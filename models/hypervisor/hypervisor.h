@@ -213,7 +213,7 @@ struct host_costs {
     sim_time wake;           /* until a pCPU that tickled itself does */
     sim_time timer_slop;     /* once it has set its timer, a pCPU is not interrupted for so long */
     sim_time timer_latency;  /* ... and are handled this much later: periodic ones drift */
-    sim_time timer_jitter;   /* ... or up to this much later still, once host_vary() was called */
+    sim_time timer_jitter;   /* slices end up to this much later, once host_vary() was called */
     sim_time cache_refill;   /* extra work after a full loss of the cache */
     sim_time cache_lifetime; /* others' run time after which the cache is lost entirely */
     sim_time emulator_tick;  /* pCPUs run in turn, see turns.h; 0: at the same time */
