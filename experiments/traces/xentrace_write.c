@@ -92,7 +92,7 @@ struct form {
 };
 
 static struct form forms[TRACE_IDS][OBS_KINDS];
-static bool of_core[OBS_KINDS];
+static bool alike[OBS_KINDS]; /* has one row: the core's, or that of the one that knows the kind */
 
 static unsigned layout_words(const char *layout)
 {
@@ -100,6 +100,15 @@ static unsigned layout_words(const char *layout)
 
     for (; *layout; layout++)
         n += strchr("dNqrst", *layout) ? 2 : 1;
+    return n;
+}
+
+static unsigned rows_of(enum observation_kind kind)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        n += rows[i].kind == kind;
     return n;
 }
 
@@ -112,9 +121,9 @@ static void make_forms(void)
                                .only = strlen(r->layout) == 1 ? *r->layout : 0,
                                .layout = r->layout};
 
-        of_core[r->kind] |= r->trace_id == CORE;
+        alike[r->kind] = rows_of(r->kind) == 1;
         for (int id = 0; id < TRACE_IDS; id++)
-            if (r->trace_id == CORE || r->trace_id == id)
+            if (alike[r->kind] || r->trace_id == id)
                 forms[id][r->kind] = f;
     }
 }
@@ -277,7 +286,9 @@ static inline void put_continue(struct xentrace_writer *w, struct xentrace_windo
 static inline int trace_id_of(const struct host *h, const struct observation *o)
 {
     const struct vcpu *v = o->vcpu;
-    const struct cpupool *pool = v && !v->idle ? v->domain->pool : h->pcpu[o->pcpu].pool;
+    /* the pCPU that is told, whoever tells it */
+    int64_t pcpu = o->kind == OBS_TICKLE ? o->arg[0] : o->pcpu;
+    const struct cpupool *pool = v && !v->idle ? v->domain->pool : h->pcpu[pcpu].pool;
     int id = pool ? pool->scheduler->ops->trace_id : -1;
 
     return id < 0 || id >= TRACE_IDS ? NO_SCHEDULER : id;
@@ -293,7 +304,7 @@ static bool known_to(enum xen_version version, enum observation_kind kind)
 static inline void put_form(struct xentrace_writer *w, struct xentrace_window *win, struct host *h,
                             const struct observation *o)
 {
-    const struct form *f = &forms[of_core[o->kind] ? 0 : trace_id_of(h, o)][o->kind];
+    const struct form *f = &forms[alike[o->kind] ? 0 : trace_id_of(h, o)][o->kind];
     uint32_t *word;
 
     if (!known_to(h->version, o->kind)) {

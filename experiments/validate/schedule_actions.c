@@ -73,7 +73,9 @@ static void vcpu_params(struct schedule_action *a)
 
 static void scheduler_params(struct schedule_action *a)
 {
-    struct cpupool *pool = a->world->host->pool[0];
+    const struct host *h = a->world->host;
+    int64_t number = integer(a->json, "pool", 0);
+    struct cpupool *pool = h->pool[number >= 0 && number < h->pool_count ? number : 0];
     const struct sched_ops *ops = pool->scheduler->ops;
     const struct schedule_dialect *dialect = schedule_dialect(ops->name);
     void *params;
@@ -85,6 +87,15 @@ static void scheduler_params(struct schedule_action *a)
     dialect->params(params, a->json);
     pool_set_params(pool, params, ops->params->size);
     free(params);
+}
+
+static void move(struct schedule_action *a)
+{
+    const struct host *h = a->world->host;
+    int64_t number = integer(a->json, "pool", 0);
+
+    if (number >= 0 && number < h->pool_count && !cpumask_empty(&h->pool[number]->cpus))
+        domain_move(a->domain, h->pool[number]);
 }
 
 enum names { NOTHING, DOMAIN, VCPU };
@@ -102,6 +113,7 @@ static const struct action_name {
     {"plug", VCPU, plug},
     {"vcpu", VCPU, vcpu_params},
     {"scheduler", NOTHING, scheduler_params},
+    {"move", DOMAIN, move},
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -243,10 +243,18 @@ void schedule_set_affinity(struct vcpu *v, struct json_value domain, struct json
         vcpu_set_affinity(v, NULL, &m);
 }
 
-static int read_domain(struct schedule_world *w, struct cpupool *pool, struct json_value d,
-                       const struct schedule_dialect *dialect, struct errors *e)
+static const struct schedule_dialect *dialect_of(const struct cpupool *pool)
+{
+    return schedule_dialect(pool->scheduler->ops->name);
+}
+
+static int read_domain(struct schedule_world *w, struct json_value d, struct errors *e)
 {
     struct json_value vcpus = json_member(d, "vcpus");
+    int64_t number = integer(d, "pool", 0);
+    struct cpupool *pool =
+        number >= 0 && number < w->host->pool_count ? w->host->pool[number] : w->host->pool[0];
+    const struct schedule_dialect *dialect = dialect_of(pool);
     struct domain *dom =
         domain_create(pool, (uint32_t)integer(d, "id", 0), NULL, DEFAULT_WEIGHT, 0);
     struct guest *g = guest_new(dom, (uint32_t)json_length(vcpus));
@@ -286,6 +294,54 @@ static size_t count_vcpus(struct json_value domains)
     return n;
 }
 
+/* A pool whose scheduler `v` names; the other parameters are boot options, the same for all. */
+static int add_pool(struct host *h, struct json_value root, struct json_value v, struct errors *e)
+{
+    const char *name = json_string(json_member(v, "scheduler"));
+    const struct sched_ops *ops = name ? scheduler_by_name(name) : NULL;
+    const struct schedule_dialect *dialect;
+    void *params;
+
+    if (!ops)
+        return json_error(json_member(v, "scheduler"), e, "unknown scheduler \"%s\"",
+                          name ? name : "");
+    dialect = schedule_dialect(name);
+    params = xcalloc(1, ops->params ? ops->params->size : 1);
+    if (ops->params)
+        params_defaults(ops->params, params);
+    if (dialect->params)
+        dialect->params(params, root);
+    host_add_pool(h, name, ops, params, ops->params ? ops->params->size : 0);
+    free(params);
+    return 0;
+}
+
+static int add_pools(struct host *h, struct json_value root, struct errors *e)
+{
+    if (add_pool(h, root, root, e))
+        return -1;
+    JSON_FOR_EACH(v, json_member(root, "pools"))
+    if (add_pool(h, root, v, e))
+        return -1;
+    return 0;
+}
+
+/* The pool that has this pCPU in its list, or else the first, which has none. */
+static struct cpupool *pool_of(struct host *h, struct json_value root, uint32_t cpu)
+{
+    uint32_t k = 0;
+
+    JSON_FOR_EACH(v, json_member(root, "pools"))
+    {
+        cpumask cpus;
+
+        k++;
+        if (mask(json_member(v, "pcpus"), &cpus) && cpumask_test(&cpus, cpu))
+            return h->pool[k];
+    }
+    return h->pool[0];
+}
+
 static int build(struct schedule_world *w, struct json_value root,
                  void (*watch)(void *ctx, struct host *h), void *ctx, struct errors *e)
 {
@@ -294,18 +350,9 @@ static int build(struct schedule_world *w, struct json_value root,
     sim_time init = integer(root, "pool_init_ns", 137000);
     sim_time stagger = integer(root, "stagger_ns", 1000);
     int64_t pcpus = integer(root, "pcpus", 1), threads = integer(root, "threads_per_core", 1);
-    const char *name = json_string(json_member(root, "scheduler"));
-    const struct sched_ops *ops = name ? scheduler_by_name(name) : NULL;
-    const struct schedule_dialect *dialect;
-    struct cpupool *pool;
-    void *params;
 
-    if (!ops)
-        return json_error(json_member(root, "scheduler"), e, "unknown scheduler \"%s\"",
-                          name ? name : "");
     if (pcpus < 1 || pcpus > MAX_PCPUS || threads < 1)
         return json_error(json_member(root, "pcpus"), e, "pcpus must be 1 to %d", MAX_PCPUS);
-    dialect = schedule_dialect(name);
     w->duration = integer(root, "duration_ms", 0) * NS_PER_MS;
     w->done_rows = version_of(root) < XEN_4_17;
     w->host = host_new(&w->queue, "xen", (uint32_t)pcpus, (uint32_t)threads,
@@ -317,26 +364,25 @@ static int build(struct schedule_world *w, struct json_value root,
     w->guest = xcalloc(json_length(domains), sizeof *w->guest);
     w->source = xcalloc(2 * vcpus, sizeof *w->source);
     w->start = xcalloc(vcpus, sizeof *w->start);
-    params = xcalloc(1, ops->params ? ops->params->size : 1);
-    if (ops->params)
-        params_defaults(ops->params, params);
-    if (dialect->params)
-        dialect->params(params, root);
-    pool = host_add_pool(w->host, "Pool-0", ops, params, ops->params ? ops->params->size : 0);
-    free(params);
+    if (add_pools(w->host, root, e))
+        return -1;
     for (uint32_t c = 0; c < pcpus; c++) {
         w->queue.now = init + c * stagger;
-        pool_add_pcpu(pool, &w->host->pcpu[c]);
+        pool_add_pcpu(pool_of(w->host, root, c), &w->host->pcpu[c]);
         w->host->pcpu[c].idle->last_switch = init; /* idle vCPUs are all created at once */
     }
     host_settle(w->host);
     w->queue.now = integer(root, "create_ns", NS_PER_MS);
     w->host->executing = 0;
     JSON_FOR_EACH(d, domains)
-    if (read_domain(w, pool, d, dialect, e))
+    if (read_domain(w, d, e))
         return -1;
-    if (dialect->finish)
-        dialect->finish(w->host, root);
+    for (uint32_t i = 0; i < w->host->pool_count; i++) {
+        const struct schedule_dialect *dialect = dialect_of(w->host->pool[i]);
+
+        if (dialect->finish)
+            dialect->finish(w->host->pool[i]->scheduler, root);
+    }
     return schedule_actions_read(w, root, e);
 }
 
@@ -389,12 +435,22 @@ struct causes {
     uint32_t ticks, others;
 };
 
+static bool is_tick(const struct host *h, const struct timer *t)
+{
+    for (uint32_t i = 0; i < h->pool_count; i++) {
+        const struct sched_ops *ops = h->pool[i]->scheduler->ops;
+
+        if (ops->is_tick && ops->is_tick(t))
+            return true;
+    }
+    return false;
+}
+
 static void count_cause(const struct timer *t, void *ctx)
 {
     struct causes *c = ctx;
-    const struct sched_ops *ops = c->host->pool[0]->scheduler->ops;
 
-    if (ops->is_tick && ops->is_tick(t)) {
+    if (is_tick(c->host, t)) {
         c->ticks++;
     } else if (t->fire == event_fire) {
         const struct event_source *s = container_of(t, struct event_source, timer);

@@ -54,7 +54,7 @@ struct schedule_dialect {
     bool weights_last; /* weight and cap are set after the domain's vCPUs exist, not before */
     void (*params)(void *params, struct json_value root);
     void (*vcpu)(struct vcpu *v, struct json_value domain, struct json_value vcpu);
-    void (*finish)(struct host *h, struct json_value root); /* after all domains */
+    void (*finish)(struct scheduler *s, struct json_value root); /* after all domains */
 };
 const struct schedule_dialect *schedule_dialect(const char *scheduler);
 

@@ -93,7 +93,7 @@ static void rtds_vcpu(struct vcpu *v, struct json_value domain, struct json_valu
 }
 
 /* "arinc653": {major_frame_us, entries: [[domain, vcpu, us], ...]} */
-static void arinc653_finish(struct host *h, struct json_value root)
+static void arinc653_finish(struct scheduler *s, struct json_value root)
 {
     struct json_value table = json_member(root, "arinc653");
     struct arinc653_entry entry[ARINC653_ENTRIES];
@@ -113,7 +113,7 @@ static void arinc653_finish(struct host *h, struct json_value root)
                                                      .vcpu = (uint32_t)number[1],
                                                      .runtime = number[2] * NS_PER_US};
     }
-    arinc653_set_table(h->pool[0]->scheduler, entry, count, micros(table, "major_frame_us", 0));
+    arinc653_set_table(s, entry, count, micros(table, "major_frame_us", 0));
 }
 
 static const struct schedule_dialect dialects[] = {

@@ -84,9 +84,11 @@ static void finish(struct timer *t, sim_time now)
         return;
     }
     put_in(d, d->move_to);
+    if (--d->pause_count)
+        return;
     for (uint32_t i = 0; i < d->vcpu_count; i++) {
         h->executing = d->vcpu[i]->processor;
-        vcpu_unpause(d->vcpu[i]);
+        vcpu_wake(d->vcpu[i]);
     }
 }
 
@@ -96,8 +98,7 @@ static void begin(struct domain *d)
 
     if (timer_armed(&d->operation))
         return; /* paused already */
-    for (uint32_t i = 0; i < d->vcpu_count; i++)
-        vcpu_pause(d->vcpu[i]);
+    domain_pause(d);
     timer_init(&d->operation, finish);
     queue_arm_key(q, &d->operation, q->now, RANK_SETTLE, 1); /* after the reschedules */
 }

@@ -745,8 +745,6 @@ void credit_create(struct scheduler *s)
     if (c->params.ratelimit > c->params.tslice) /* at boot; a run-time change is refused instead */
         c->params.ratelimit = c->params.tslice;
     set_timing(c);
-    for (uint32_t i = s->host->pcpu_count; i-- > 0;)
-        c->node_bias[s->host->pcpu[i].node] = i; /* its first pCPU */
 }
 
 void credit_destroy(struct scheduler *s)
@@ -776,6 +774,7 @@ void credit_pcpu_join(struct scheduler *s, struct pcpu *p)
     struct credit *c = credit_data(s);
     struct credit_pcpu *cp = credit_pcpu(p);
     const struct credit_params *params = s->params;
+    cpumask in_node = cpumask_and(&s->pool->cpus, &p->node_cpus);
     sim_time now = s->host->queue->now;
 
     cp->pcpu = p;
@@ -784,6 +783,8 @@ void credit_pcpu_join(struct scheduler *s, struct pcpu *p)
     cp->idle_bias = s->host->pcpu_count - 1;
     cp->last_balance = now;
     cp->sort_epoch = c->sort_epoch;
+    if (cpumask_single(&in_node))
+        c->node_bias[p->node] = p->id;
     if (c->ncpus++ == 0) {
         c->master = p->id;
         host_arm(s->host, &c->acct, now + c->tslice);
@@ -797,18 +798,19 @@ void credit_pcpu_leave(struct scheduler *s, struct pcpu *p)
 {
     struct credit *c = credit_data(s);
     struct credit_pcpu *cp = credit_pcpu(p);
+    cpumask rest = s->pool->cpus, in_node;
 
     tick_stop(cp);
     cpumask_clear(&c->idlers, p->id);
+    cpumask_clear(&rest, p->id);
     c->ncpus--;
-    if (!c->ncpus) {
+    if (!c->ncpus)
         queue_cancel(s->host->queue, &c->acct);
-    } else if (c->master == p->id) {
-        cpumask rest = s->pool->cpus;
-
-        cpumask_clear(&rest, p->id);
+    else if (c->master == p->id)
         c->master = cpumask_first(&rest);
-    }
+    in_node = cpumask_and(&rest, &p->node_cpus);
+    if (c->node_bias[p->node] == p->id && !cpumask_empty(&in_node))
+        c->node_bias[p->node] = cpumask_first(&in_node);
 }
 
 void credit_domain_create(struct scheduler *s, struct domain *d)
@@ -858,7 +860,7 @@ void credit_remove(struct scheduler *s, struct vcpu *v)
 
     if (cv->parked) {
         cv->parked = false;
-        v->pause_count--;
+        vcpu_unpause(v); /* its domain is paused */
     }
     if (list_linked(&cv->runq)) {
         queue_of(cv)->nr_runnable--;

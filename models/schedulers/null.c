@@ -61,10 +61,12 @@ static void wait_in_queue(struct scheduler *s, struct vcpu *v)
         list_insert_tail(&null_data(s)->waiting, &null_vcpu(v)->waiting);
 }
 
-/* The first in the wait queue that prefers this pCPU, or else that may use it, gets it. */
-static struct vcpu *assign_waiting(struct scheduler *s, uint32_t cpu)
+/* The first in the wait queue that prefers this pCPU, or else that may use it, gets it. `decides`:
+ * one that has come from this very pCPU comes last (Xen cannot take its lock, which it has). */
+static struct vcpu *assign_waiting(struct scheduler *s, uint32_t cpu, bool decides)
 {
     struct null *n = null_data(s);
+    struct vcpu *own = NULL;
 
     for_each_affinity_step(step) for (struct list *at = n->waiting.next; at != &n->waiting;
                                       at = at->next)
@@ -73,11 +75,19 @@ static struct vcpu *assign_waiting(struct scheduler *s, uint32_t cpu)
 
         if ((step == STEP_SOFT && !v->soft_effective) || !allowed(s, v, step, cpu))
             continue;
+        if (decides && v->processor == cpu) {
+            own = own ? own : v;
+            continue;
+        }
         list_remove(at);
         assign(s, v, cpu);
         return v;
     }
-    return NULL;
+    if (own) {
+        list_remove(&null_vcpu(own)->waiting);
+        assign(s, own, cpu);
+    }
+    return own;
 }
 
 /* v gives up its pCPU. True: somebody who waited has got it. */
@@ -88,7 +98,7 @@ static bool deassign(struct scheduler *s, struct vcpu *v)
     null_pcpu(p)->assigned = NULL;
     cpumask_set(&null_data(s)->free, p->id);
     observe1(s->host, NULL_DEASSIGN, v, p->id);
-    if (!assign_waiting(s, p->id))
+    if (!assign_waiting(s, p->id, false))
         return false;
     pcpu_reschedule(p);
     return true;
@@ -206,7 +216,7 @@ static struct decision schedule(struct scheduler *s, struct pcpu *p, sim_time no
     observe(s->host, NULL_SCHEDULE, v);
     s->why = "the vCPU that has this pCPU for itself";
     if (!v) {
-        v = assign_waiting(s, p->id);
+        v = assign_waiting(s, p->id, true);
         s->why = v ? "the pCPU was free: first in the wait queue that may run here"
                    : "the pCPU is free, and nobody waits who may run here";
     } else if (!vcpu_runnable(v)) {

@@ -11,7 +11,7 @@
 
 #include <cjson/cJSON.h>
 
-enum { MAX_VCPUS = 256, MAX_TIMERS = 4 * MAX_VCPUS };
+enum { MAX_POOLS = 8, MAX_VCPUS = 256, MAX_TIMERS = 4 * MAX_VCPUS };
 
 /* ---- wrap_*.c -------------------------------------------------------------------------------- */
 
@@ -25,21 +25,24 @@ void credit_look(struct vcpu *v, struct look *l);
 void credit2_look(struct vcpu *v, struct look *l);
 void rt_look(struct vcpu *v, struct look *l);
 
-void credit_acct_numbers(long out[3]); /* balance, weight, credit */
+/* balance, weight, credit; of the instance that accounting is told */
+void credit_acct_numbers(const void *instance, long numbers[3]);
 extern void (*const credit_tick_fn)(void *), (*const credit_acct_fn)(void *);
 
 void shim_select(const char *scheduler);
-unsigned int shim_sched_id(void);
+const char *shim_scheduler_of(const struct domain *d);
+const char *shim_pool_scheduler(unsigned int pool);
 void shim_cpu_up(unsigned int cpu);
-void shim_pool_init(void);
-void shim_pool_add(unsigned int cpu);
+void shim_pool_init(unsigned int pool, const char *scheduler);
+void shim_pool_add(unsigned int pool, unsigned int cpu);
+void shim_move(struct domain *d, unsigned int pool);
 int shim_set_soft_affinity(struct vcpu *v, const cpumask_t *m);
 int shim_adjust(struct domain *d, struct xen_domctl_scheduler_op *op, bool record);
-int shim_adjust_pool(struct xen_sysctl_scheduler_op *op);
+int shim_adjust_pool(unsigned int pool, struct xen_sysctl_scheduler_op *op);
 
 /* ---- machine.c ------------------------------------------------------------------------------- */
 
-extern bool in_accounting;
+extern bool in_accounting, moving;
 extern cpumask_t cpupool_free_cpus;
 
 /* The first timer, or NULL. */
@@ -70,7 +73,6 @@ bool guest_acts(struct vcpu *v);
 
 extern struct vcpu *vcpus[MAX_VCPUS]; /* of all domains, in order of creation */
 extern int vcpu_count;
-extern const char *scheduler;
 extern bool rows_on;
 extern FILE *out, *binary; /* binary may be NULL */
 
@@ -78,7 +80,7 @@ struct vcpu *find(unsigned int dom, unsigned int id);
 /* The columns up to the last but one. */
 void row(const char *event, struct vcpu *v);
 void plain(const char *event, struct vcpu *v);
-void account_rows(void);
+void account_rows(const void *instance);
 void final_rows(void);
 /* A handler is done: who has been moved? */
 void handled(void);

@@ -17,7 +17,7 @@ struct domain *shim_domains;
 spinlock_t domlist_update_lock;
 rcu_read_lock_t domlist_read_lock;
 struct vcpu *idle_vcpu[NR_CPUS], *shim_current[NR_CPUS];
-bool in_accounting;
+bool in_accounting, moving;
 
 void shim_bug(const char *file, int line, const char *what)
 {
@@ -238,12 +238,22 @@ void domain_pause(struct domain *d)
 
     atomic_inc(&d->pause_count);
     for_each_vcpu(d, v) vcpu_sleep_nosync(v);
+    if (moving) { /* waits until they are off their pCPUs */
+        handled();
+        settle();
+    }
 }
 
 void domain_unpause(struct domain *d)
 {
     struct vcpu *v;
 
-    if (atomic_dec_and_test(&d->pause_count))
-        for_each_vcpu(d, v) vcpu_wake(v);
+    if (!atomic_dec_and_test(&d->pause_count))
+        return;
+    for_each_vcpu(d, v)
+    {
+        if (moving) /* assumed: where they go on */
+            shim_cpu = (unsigned int)v->processor;
+        vcpu_wake(v);
+    }
 }

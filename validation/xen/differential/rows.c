@@ -6,7 +6,6 @@
 
 struct vcpu *vcpus[MAX_VCPUS];
 int vcpu_count;
-const char *scheduler;
 bool rows_on;
 FILE *out, *binary;
 
@@ -17,11 +16,11 @@ static void look(struct vcpu *v, struct look *l)
     *l = (struct look){"-", 0, NULL};
     if (is_idle_vcpu(v))
         l->prio = "IDLE";
-    else if (!strcmp(scheduler, "credit"))
+    else if (!strcmp(shim_scheduler_of(v->domain), "credit"))
         credit_look(v, l);
-    else if (!strcmp(scheduler, "credit2"))
+    else if (!strcmp(shim_scheduler_of(v->domain), "credit2"))
         credit2_look(v, l);
-    else if (!strcmp(scheduler, "rtds"))
+    else if (!strcmp(shim_scheduler_of(v->domain), "rtds"))
         rt_look(v, l);
 }
 
@@ -206,19 +205,19 @@ void handled(void)
         }
 }
 
-void account_rows(void)
+void account_rows(const void *instance)
 {
     long n[3];
 
-    credit_acct_numbers(n);
+    credit_acct_numbers(instance, n);
     row("acct", NULL);
     fprintf(out, "balance=%ld weight=%ld credit=%ld\n", n[0], n[1], n[2]);
     for (int i = 0; i < vcpu_count; i++) {
         struct look l;
 
-        if (test_bit(_VPF_down, &vcpus[i]->pause_flags))
-            continue;
         look(vcpus[i], &l);
+        if (test_bit(_VPF_down, &vcpus[i]->pause_flags) || !l.acct)
+            continue;
         row("acct_v", vcpus[i]);
         fprintf(out, "%s\n", l.acct);
     }

@@ -79,7 +79,7 @@ fi
 cut="do_poll vcpu_block_enable_events domain_watchdog_timeout domain_watchdog watchdog_domain_init
     watchdog_domain_destroy vcpu_temporary_affinity vcpuaffinity_params_invalid vcpu_affinity_domctl
     domain_update_node_aff do_sched_op do_set_timer_op sched_id sched_adjust sched_adjust_global
-    sched_move_domain alloc_cpu_rm_data free_cpu_rm_data schedule_cpu_rm schedule_dump
+    alloc_cpu_rm_data free_cpu_rm_data schedule_cpu_rm schedule_dump
     sched_setup_dom0_vcpus vcpu_sleep_sync wait"
 
 mkdir -p "$work/gen" "$work/inc/public/hvm" "$work/inc/public/arch-x86/hvm"

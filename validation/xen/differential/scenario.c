@@ -99,10 +99,10 @@ static void adjust_domain(struct domain *d, const cJSON *j)
 {
     struct xen_domctl_scheduler_op op = {.cmd = XEN_DOMCTL_SCHEDOP_putinfo};
 
-    if (!strcmp(scheduler, "credit")) {
+    if (!strcmp(shim_scheduler_of(d), "credit")) {
         op.u.credit.weight = (uint16_t)num(j, "weight", 256);
         op.u.credit.cap = (uint16_t)num(j, "cap", 0);
-    } else if (!strcmp(scheduler, "credit2")) {
+    } else if (!strcmp(shim_scheduler_of(d), "credit2")) {
         op.u.credit2.weight = (uint16_t)num(j, "weight", 256);
         op.u.credit2.cap = (uint16_t)num(j, "cap", 0);
     } else {
@@ -119,7 +119,7 @@ static void adjust_rtds(struct vcpu *v, const cJSON *jd, const cJSON *jv)
 
     if (!r)
         r = cJSON_GetObjectItem(jd, "rtds");
-    if (!r || strcmp(scheduler, "rtds"))
+    if (!r || strcmp(shim_scheduler_of(v->domain), "rtds"))
         return;
     p.u.rtds.period = (uint32_t)num(r, "period_us", 10000);
     p.u.rtds.budget = (uint32_t)num(r, "budget_us", 4000);
@@ -129,13 +129,13 @@ static void adjust_rtds(struct vcpu *v, const cJSON *jd, const cJSON *jv)
     shim_adjust(v->domain, &op, true);
 }
 
-static void arinc653_table(const cJSON *j)
+static void arinc653_table(unsigned int pool, const cJSON *j)
 {
     struct xen_sysctl_arinc653_schedule table = {0};
     struct xen_sysctl_scheduler_op op = {.cmd = XEN_SYSCTL_SCHEDOP_putinfo};
     const cJSON *t = cJSON_GetObjectItem(j, "arinc653"), *e;
 
-    if (!t || strcmp(scheduler, "arinc653"))
+    if (!t || strcmp(shim_pool_scheduler(pool), "arinc653"))
         return;
     table.major_frame = (uint64_t)micros(t, "major_frame_us");
     cJSON_ArrayForEach(e, cJSON_GetObjectItem(t, "entries"))
@@ -148,9 +148,8 @@ static void arinc653_table(const cJSON *j)
         table.sched_entries[n].vcpu_id = (unsigned)cJSON_GetArrayItem(e, 1)->valueint;
         table.sched_entries[n].runtime = (uint64_t)cJSON_GetArrayItem(e, 2)->valueint * 1000;
     }
-    op.sched_id = shim_sched_id();
     op.u.sched_arinc653.schedule.p = &table;
-    shim_adjust_pool(&op);
+    shim_adjust_pool(pool, &op);
 }
 
 static void boot_options(const cJSON *j)
@@ -200,23 +199,44 @@ static void topology(const cJSON *j)
     }
 }
 
+static unsigned int pool_count; /* besides the first */
+
+/* The pool that has this pCPU in its list, or else the first, which has none. */
+static unsigned int pool_of(const cJSON *j, unsigned int cpu)
+{
+    const cJSON *pool;
+    unsigned int k = 0;
+    cpumask_t m;
+
+    cJSON_ArrayForEach(pool, cJSON_GetObjectItem(j, "pools"))
+    {
+        k++;
+        if (mask_of(pool, NULL, "pcpus", &m) && cpumask_test_cpu(cpu, &m))
+            return k;
+    }
+    return 0;
+}
+
 static void boot(const cJSON *j)
 {
+    const cJSON *pool;
     s_time_t init = (s_time_t)num(j, "pool_init_ns", 137000);
     s_time_t stagger = (s_time_t)num(j, "stagger_ns", 1000);
 
     topology(j);
     boot_options(j);
     shim_now = init;
-    shim_select(scheduler);
+    shim_select(text(j, "scheduler"));
     scheduler_init();
-    shim_pool_init();
+    shim_pool_init(0, NULL);
+    cJSON_ArrayForEach(pool, cJSON_GetObjectItem(j, "pools"))
+        shim_pool_init(++pool_count, text(pool, "scheduler"));
     for (unsigned int c = 1; c < nr_cpu_ids; c++)
         shim_cpu_up(c);
     for (unsigned int c = 0; c < nr_cpu_ids; c++) {
         shim_now = init + c * stagger;
         shim_cpu = 0;
-        shim_pool_add(c);
+        shim_pool_add(pool_of(j, c), c);
     }
     settle();
     system_state = SYS_STATE_active;
@@ -237,9 +257,9 @@ static void create(const cJSON *j, s_time_t duration)
         d->handle[0] = (uint8_t)d->domain_id;
         d->max_vcpus = (unsigned)cJSON_GetArraySize(list);
         d->vcpu = calloc(d->max_vcpus, sizeof *d->vcpu);
-        if (sched_init_domain(d, 0))
+        if (sched_init_domain(d, (unsigned)num(jd, "pool", 0)))
             BUG();
-        if (strcmp(scheduler, "credit2"))
+        if (strcmp(shim_scheduler_of(d), "credit2"))
             adjust_domain(d, jd);
         cJSON_ArrayForEach(jv, list)
         {
@@ -253,10 +273,11 @@ static void create(const cJSON *j, s_time_t duration)
             read_events(cJSON_GetObjectItem(behaviour, "events"), v, duration);
             vcpu_count++;
         }
-        if (!strcmp(scheduler, "credit2"))
+        if (!strcmp(shim_scheduler_of(d), "credit2"))
             adjust_domain(d, jd);
     }
-    arinc653_table(j);
+    for (unsigned int k = 0; k <= pool_count; k++)
+        arinc653_table(k, j);
     settle(); /* nothing is expected here */
     shim_cpu = 0;
 }
@@ -271,7 +292,7 @@ static void fire(struct timer *t)
     if (t->function == credit_tick_fn)
         plain("tick", current);
     if (t->function == credit_acct_fn)
-        account_rows();
+        account_rows(t->data);
     handled();
 }
 
@@ -316,7 +337,7 @@ static void read_actions(const cJSON *j)
         (struct action){llround(num(a, "at_us", 0) * 1000.0), a, false};
 }
 
-static bool has_weights(void)
+static bool has_weights(const char *scheduler)
 {
     return !strcmp(scheduler, "credit") || !strcmp(scheduler, "credit2");
 }
@@ -325,8 +346,9 @@ static bool has_weights(void)
 static void set(const cJSON *a, struct domain *d)
 {
     struct xen_domctl_scheduler_op op = {.cmd = XEN_DOMCTL_SCHEDOP_getinfo};
+    const char *scheduler = shim_scheduler_of(d);
 
-    if (!has_weights())
+    if (!has_weights(scheduler))
         return;
     shim_adjust(d, &op, false);
     op.cmd = XEN_DOMCTL_SCHEDOP_putinfo;
@@ -343,11 +365,12 @@ static void set(const cJSON *a, struct domain *d)
 static void set_scheduler(const cJSON *a)
 {
     struct xen_sysctl_scheduler_op op = {.cmd = XEN_SYSCTL_SCHEDOP_getinfo};
+    unsigned int pool = (unsigned)num(a, "pool", 0);
+    const char *scheduler = shim_pool_scheduler(pool);
 
-    if (!has_weights())
+    if (!has_weights(scheduler))
         return;
-    op.sched_id = shim_sched_id();
-    shim_adjust_pool(&op);
+    shim_adjust_pool(pool, &op);
     op.cmd = XEN_SYSCTL_SCHEDOP_putinfo;
     if (!strcmp(scheduler, "credit")) {
         struct xen_sysctl_credit_schedule *c = &op.u.sched_credit;
@@ -360,7 +383,7 @@ static void set_scheduler(const cJSON *a)
 
         c->ratelimit_us = (unsigned)num(a, "ratelimit_us", c->ratelimit_us);
     }
-    shim_adjust_pool(&op);
+    shim_adjust_pool(pool, &op);
 }
 
 static void do_action(const cJSON *a)
@@ -386,6 +409,10 @@ static void do_action(const cJSON *a)
     } else if (!strcmp(what, "plug")) {
         start(v);
         return;
+    } else if (!strcmp(what, "move")) {
+        moving = true;
+        shim_move(v->domain, (unsigned)num(a, "pool", 0));
+        moving = false;
     } else if (!strcmp(what, "vcpu")) {
         adjust_rtds(v, NULL, a);
     } else {
@@ -499,7 +526,6 @@ int main(int argc, char **argv)
     }
     tb_init_done = 1;
     binary = argc > 3 ? fopen(argv[3], "w") : NULL;
-    scheduler = text(j, "scheduler");
     duration = (s_time_t)num(j, "duration_ms", 0) * 1000000;
     boot(j);
     create(j, duration);

@@ -6,7 +6,7 @@
 
 #include "validation/xen/differential/glue.h"
 
-static struct cpupool pool0;
+static struct cpupool pools[MAX_POOLS];
 
 int shim_set_soft_affinity(struct vcpu *v, const cpumask_t *m)
 {
@@ -24,9 +24,9 @@ void shim_select(const char *name)
     snprintf(opt_sched, sizeof opt_sched, "%s", name);
 }
 
-unsigned int shim_sched_id(void)
+const char *shim_scheduler_of(const struct domain *d)
 {
-    return scheduler_get_default()->sched_id;
+    return d->cpupool->sched->opt_name;
 }
 
 /* record: as the hypercall does, in the trace. */
@@ -34,41 +34,61 @@ int shim_adjust(struct domain *d, struct xen_domctl_scheduler_op *op, bool recor
 {
     int status;
 
-    op->sched_id = shim_sched_id();
-    status = sched_adjust_dom(scheduler_get_default(), d, op);
+    op->sched_id = dom_scheduler(d)->sched_id;
+    status = sched_adjust_dom(dom_scheduler(d), d, op);
     if (!status && record)
         TRACE_1D(TRC_SCHED_ADJDOM, d->domain_id);
     return status;
 }
 
-int shim_adjust_pool(struct xen_sysctl_scheduler_op *op)
+const char *shim_pool_scheduler(unsigned int pool)
 {
-    return sched_adjust_cpupool(scheduler_get_default(), op);
+    return pools[pool].sched->opt_name;
 }
 
-void shim_pool_init(void)
+int shim_adjust_pool(unsigned int pool, struct xen_sysctl_scheduler_op *op)
 {
-    pool0.sched = scheduler_get_default();
-    pool0.gran = SCHED_GRAN_cpu;
-    pool0.sched_gran = 1;
-    pool0.sched->cpupool = &pool0;
+    op->sched_id = pools[pool].sched->sched_id;
+    return sched_adjust_cpupool(pools[pool].sched, op);
 }
 
-void shim_pool_add(unsigned int cpu)
+void shim_pool_init(unsigned int pool, const char *name)
 {
-    if (schedule_cpu_add(cpu, &pool0))
+    struct cpupool *p = &pools[pool];
+
+    p->sched =
+        pool ? scheduler_alloc((unsigned int)sched_get_id_by_name(name)) : scheduler_get_default();
+    if (IS_ERR(p->sched))
+        BUG();
+    p->cpupool_id = pool;
+    p->gran = SCHED_GRAN_cpu;
+    p->sched_gran = 1;
+    p->sched->cpupool = p;
+}
+
+void shim_pool_add(unsigned int pool, unsigned int cpu)
+{
+    struct cpupool *p = &pools[pool];
+
+    if (schedule_cpu_add(cpu, p))
         BUG();
     cpumask_clear_cpu(cpu, &cpupool_free_cpus);
-    cpumask_set_cpu(cpu, pool0.cpu_valid);
-    cpumask_and(pool0.res_valid, pool0.cpu_valid, &sched_res_mask);
+    cpumask_set_cpu(cpu, p->cpu_valid);
+    cpumask_and(p->res_valid, p->cpu_valid, &sched_res_mask);
 }
 
 int cpupool_add_domain(struct domain *d, unsigned int id)
 {
-    (void)id;
-    d->cpupool = &pool0;
-    pool0.n_dom++;
+    d->cpupool = &pools[id];
+    pools[id].n_dom++;
     return 0;
+}
+
+/* The rest of a move once nobody runs. */
+void shim_move(struct domain *d, unsigned int pool)
+{
+    if (d->cpupool != &pools[pool] && sched_move_domain(d, &pools[pool]))
+        BUG();
 }
 
 void cpupool_rm_domain(struct domain *d)

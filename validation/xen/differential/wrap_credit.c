@@ -22,9 +22,9 @@ void credit_look(struct vcpu *v, struct look *l)
                                                            : "active";
 }
 
-void credit_acct_numbers(long numbers[3])
+void credit_acct_numbers(const void *instance, long numbers[3])
 {
-    const struct csched_private *p = CSCHED_PRIV(scheduler_get_default());
+    const struct csched_private *p = instance;
 
     numbers[0] = p->credit_balance;
     numbers[1] = p->weight;
