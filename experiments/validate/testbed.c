@@ -56,12 +56,12 @@ const struct unknown testbed_unknown[OPEN_COUNT] = {
                      .unit = "%",
                      .meaning = "lookbusy's argument in the measured one of 12 VMs.",
                      CHOICES(0, 3, 10, 30),
-                     .start = 10},
+                     .start = 3},
     [OPEN_BUSY_12] = {.name = "busy_12",
                       .unit = "%",
                       .meaning = "lookbusy's argument in 12 VMs' others.",
                       CHOICES(20, 25, 30, 35, 40, 50, 65, 80),
-                      .start = 50},
+                      .start = 30},
     [OPEN_BUSY_JOB] = {.name = "busy_job",
                        .unit = "%",
                        .meaning = "lookbusy's argument in VMs beside the CPU-bound job.",
@@ -69,6 +69,10 @@ const struct unknown testbed_unknown[OPEN_COUNT] = {
                        .high = 80,
                        .start = 15,
                        .log = true},
+    [OPEN_CLIENTS_RPC] = {.name = "clients_rpc",
+                          .meaning = "Clients of each server, 12 VMs with RPC.",
+                          CHOICES(1, 2, 5, 10),
+                          .start = 5},
     [OPEN_CLIENTS] = {.name = "clients",
                       .meaning = "Clients of each server, 12 VMs with memcached.",
                       CHOICES(1, 5, 10, 20),
@@ -245,7 +249,7 @@ static void clients(const struct text *t)
     bool many = run->set == TESTBED_24VM, rpc = run->service == TESTBED_RPC;
     int own = !many ? RATE_12 : rpc ? RATE_24_RPC : RATE_24_MEMCACHED;
     int others = !many ? RATE_12 : rpc ? OTHERS_24_RPC : OTHERS_24_MEMCACHED;
-    int each = run->set == TESTBED_12VM && !rpc ? (int)t->x[OPEN_CLIENTS] : 1;
+    int each = run->set == TESTBED_12VM ? (int)t->x[rpc ? OPEN_CLIENTS_RPC : OPEN_CLIENTS] : 1;
     char name[24];
 
     client(t, "measured", 0, own, 1);

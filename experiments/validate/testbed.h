@@ -27,10 +27,11 @@ enum testbed_index {
     OPEN_DOM0_BOOST, /* TerrierTail's filter lets dom0 pass */
     OPEN_VCPUS,      /* of a guest */
     /* The loads. */
-    OPEN_OWN_12,   /* %, lookbusy in the measured VM of 12 */
-    OPEN_BUSY_12,  /* %, lookbusy of the other VMs of 12 */
-    OPEN_BUSY_JOB, /* %, lookbusy beside the CPU-bound job */
-    OPEN_CLIENTS,  /* of each server of 12 VMs with memcached */
+    OPEN_OWN_12,      /* %, lookbusy in the measured VM of 12 */
+    OPEN_BUSY_12,     /* %, lookbusy of the other VMs of 12 */
+    OPEN_BUSY_JOB,    /* %, lookbusy beside the CPU-bound job */
+    OPEN_CLIENTS_RPC, /* of each server of 12 VMs */
+    OPEN_CLIENTS,     /* ... with memcached */
     /* The kernels. */
     OPEN_IDLE_ENTER,   /* us until a guest with nothing to do blocks */
     OPEN_HOUSEKEEPING, /* ms between two timers of a serving guest's kernel and daemons */

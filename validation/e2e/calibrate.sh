@@ -37,7 +37,7 @@ check "the simulated times are numbers" eval '! grep -q ",$" "$TMP/job/job.csv"'
 
 # With the machine known, the load is the only thing that job times can tell.
 known=(--hold pcpus_host=4 --hold pcpus_12=3 --hold vcpus=1 --hold dom0_apart=0 --hold dom0_vcpus=2
-    --hold own_12=0 --hold busy_12=30 --hold clients=10 --hold idle_enter=6)
+    --hold own_12=0 --hold busy_12=30 --hold clients=10 --hold clients_rpc=5 --hold idle_enter=6)
 calibrate() { "$HVSIM" calibrate testbed "$TMP/job" --seconds 20 --simulations 2 --runs 4 --quiet "${known[@]}" "$@"; }
 check "calibrate job times" status 0 calibrate --budget 90 --out "$TMP/job.json" --journal "$TMP/journal"
 cp "$TMP/out" "$TMP/fit"
