@@ -11,10 +11,10 @@ export LC_ALL=C
 . validation/checks.sh
 below() { awk -v text="$1" -v most="$2" 'index($0, text) { sub(".*error. ", ""); print; good = $1 < most } END { exit !good }' "$3"; }
 
-# Given: what the long calibration found. Left: the loads and the base latency.
-given=(--hold pcpus_host=4 --hold pcpus_12=4 --hold pcpus_24=1 --hold dom0_apart=0 --hold vcpus=1
-    --hold dom0_vcpus=4 --hold dom0_boost=0 --hold own_12=0 --hold clients=10 --hold clients_rpc=5 --hold idle_enter=4
-    --hold dom0_costs=8 --hold housekeeping=200 --hold demand=8)
+# Given: what the long calibration found (dom0_costs at the low end of it). Left: the loads and the base latency.
+given=(--hold pcpus_host=4 --hold pcpus_12=3 --hold pcpus_24=1 --hold dom0_apart=0 --hold vcpus=1
+    --hold dom0_vcpus=2 --hold dom0_boost=0 --hold own_12=3 --hold clients=20 --hold clients_rpc=1
+    --hold idle_enter=7.6 --hold dom0_costs=8 --hold housekeeping=60 --hold demand=14)
 check "calibrate the testbed's loads" "$HVSIM" calibrate testbed "${given[@]}" --budget 12 --runs 2 \
     --seconds 10 --simulations 1 --quiet --out "$TMP/testbed.json"
 "$HVSIM" calibrate testbed "${given[@]}" --budget 12 --runs 2 --seconds 10 --simulations 1 --quiet \
