@@ -27,7 +27,6 @@ struct output {
     char *temporary; /* NULL: `target` is written directly */
     FILE *stream;
     char *block; /* the stream's buffer; NULL: its own */
-    bool unsynced;
     pid_t owner;
     struct output *next;
 };
@@ -290,11 +289,6 @@ FILE *output_stream(struct output *o)
     return o->stream;
 }
 
-void output_unsynced(struct output *o)
-{
-    o->unsynced = true;
-}
-
 /* Flush, sync, close: any of them may be the first to hear that the disk is full. When the stream
  * heard it earlier, the reason is gone by now: one more byte for the doomed file brings it back. */
 static int finish_stream(struct output *o, struct errors *e)
@@ -303,7 +297,7 @@ static int finish_stream(struct output *o, struct errors *e)
     bool bad = ferror(o->stream);
 
     errno = 0;
-    if (fflush(o->stream) || (!bad && o->temporary && !o->unsynced && fsync(fd))) {
+    if (fflush(o->stream) || (!bad && o->temporary && fsync(fd))) {
         status = failed(e, o->path, "write");
     } else if (bad) {
         if (!o->temporary || write(fd, "", 1) == 1)
@@ -324,7 +318,7 @@ int output_commit(struct output *o, struct errors *e)
         status = failed(e, o->path, "rename the finished file");
     if (o->temporary && status)
         unlink(o->temporary);
-    if (o->temporary && !status && !o->unsynced)
+    if (o->temporary && !status)
         status = sync_directory(o->target, e);
     forget(o);
     return status;

@@ -20,12 +20,8 @@
 
 struct output;
 
-/* output_unsynced(): do not wait for the disk in output_commit(), as for large files that one run
- * more would make again. A power cut soon after may then leave the file empty; nothing else does.
- */
 struct output *output_open(const char *path, struct errors *e); /* NULL on error */
 FILE *output_stream(struct output *o);                          /* buffered; do not fclose */
-void output_unsynced(struct output *o);                         /* see below */
 int output_commit(struct output *o, struct errors *e);          /* frees o in any case */
 void output_abort(struct output *o);                            /* frees o; NULL is harmless */
 

@@ -127,7 +127,6 @@ static int trace_begin(struct tracer *t, const struct world *w, const char *path
     t->file = output_open(path, e);
     if (!t->file)
         return -1;
-    output_unsynced(t->file);
     t->writer = t->format->attach(w->host[0].host, output_stream(t->file));
     return 0;
 }

@@ -97,21 +97,6 @@ START_TEST(seen_when_committed_and_not_before)
 }
 END_TEST
 
-START_TEST(unsynced_is_seen_when_committed_too)
-{
-    struct output *o;
-
-    ck_assert_int_eq(output_write(in("a"), "old", 3, &errors), 0);
-    o = output_open(in("a"), &errors);
-    output_unsynced(o);
-    fprintf(output_stream(o), "new");
-    ck_assert_str_eq(content(in("a")), "old");
-    ck_assert_int_eq(output_commit(o, &errors), 0);
-    ck_assert_str_eq(content(in("a")), "new");
-    ck_assert_int_eq(entries(), 1);
-}
-END_TEST
-
 START_TEST(aborted_leaves_the_old_file)
 {
     struct output *o;
@@ -524,7 +509,6 @@ Suite *suite_output(void)
 
     tcase_add_checked_fixture(tc, set_up, tear_down);
     tcase_add_test(tc, seen_when_committed_and_not_before);
-    tcase_add_test(tc, unsynced_is_seen_when_committed_too);
     tcase_add_test(tc, aborted_leaves_the_old_file);
     tcase_add_test(tc, exit_leaves_nothing_half_written);
     tcase_add_test(tc, killed_leaves_the_old_file);
