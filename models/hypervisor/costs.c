@@ -20,7 +20,7 @@ static const struct param rows[] = {
      .max = "1ms",
      .meaning = "So long after it has set its timer (or handled those that were due) a pCPU is not "
                 "interrupted by timers; one due before is handled then. Xen's default is 50us.",
-     .source = "Xen, xen/common/timer.c: timer_slop", .status = STATUS_CITED},
+     .source = "the rule: Xen, xen/common/timer.c; the default: assumed", .status = STATUS_ASSUMED},
     {PARAM("timer_latency", DURATION, struct host_costs, timer_latency), .def = "0",
      .range = "0ns..10us", .max = "1ms",
      .meaning =

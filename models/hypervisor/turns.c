@@ -82,7 +82,7 @@ static sim_time share(struct host *h, sim_time now)
 {
     sim_time left = limit(h, now);
 
-    return left < LEAST ? left : left / h->pcpu_count;
+    return left < LEAST || h->pcpu_count < 2 ? left : left / h->pcpu_count;
 }
 
 /* ---- turns ----------------------------------------------------------------------------------- */
