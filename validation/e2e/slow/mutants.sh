@@ -13,5 +13,5 @@ if ! grep -q '^mutants: ' "$log"; then
 fi
 grep '^caught' "$log" | sed 's/^caught *\([0-9]*\): \(.*\): by .*/ok mutant \1 is caught: \2/'
 grep -E '^(SURVIVED|BROKEN)' "$log" | sed 's/^\([A-Z]*\) *\([0-9]*\): /FAIL mutant \2: \L\1\E: /'
-[ $status = 0 ] && echo "ok mutants: at least 95 % are caught" ||
+[ $status = 0 ] && echo "ok mutants: none of the sample survives without a reason" ||
     echo "FAIL mutants: $(tail -n 1 "$log")"
