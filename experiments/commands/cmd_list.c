@@ -176,8 +176,10 @@ static enum exit_code help(const void *options, const struct operands *o, struct
     const struct command *c = NULL;
 
     (void)options;
-    if (o->count)
-        c = o->count > 1 ? command_of_words(o->text[0], o->text[1]) : command_by_name(o->text[0]);
+    if (o->count > 1)
+        c = command_of_words(o->text[0], o->text[1]);
+    if (o->count && !c) /* a second word may be an operand: "validate schedules" */
+        c = command_by_name(o->text[0]);
     if (!o->count)
         command_list(stdout);
     else if (c)

@@ -14,8 +14,8 @@
  * A file is a sequence of windows: an XT_CPU_CHANGE record (pCPU, window size in bytes, no TSC),
  * then so many bytes of records of that pCPU.
  */
-#ifndef HVSIM_EXPERIMENTS_TRACES_XENTRACE_EVENTS_H
-#define HVSIM_EXPERIMENTS_TRACES_XENTRACE_EVENTS_H
+#ifndef HVSIM_TRACES_XENTRACE_EVENTS_H
+#define HVSIM_TRACES_XENTRACE_EVENTS_H
 
 #include <stddef.h>
 #include <stdint.h>

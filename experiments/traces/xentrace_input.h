@@ -3,8 +3,8 @@
  * Bytes of a trace, in order, from a file, a pipe or memory, unpacked if they are gzip; and a place
  * to lay down what does not fit in memory while the trace is merged.
  */
-#ifndef HVSIM_EXPERIMENTS_TRACES_XENTRACE_INPUT_H
-#define HVSIM_EXPERIMENTS_TRACES_XENTRACE_INPUT_H
+#ifndef HVSIM_TRACES_XENTRACE_INPUT_H
+#define HVSIM_TRACES_XENTRACE_INPUT_H
 
 #include "sim/error.h"
 

@@ -15,8 +15,8 @@
  * window size is only a check; where no record can begin, bytes are skipped up to the next window
  * or to three plausible records in a row. All of it is counted in struct xentrace_damage.
  */
-#ifndef HVSIM_EXPERIMENTS_TRACES_XENTRACE_READ_H
-#define HVSIM_EXPERIMENTS_TRACES_XENTRACE_READ_H
+#ifndef HVSIM_TRACES_XENTRACE_READ_H
+#define HVSIM_TRACES_XENTRACE_READ_H
 
 #include "experiments/traces/xentrace_events.h"
 #include "sim/error.h"

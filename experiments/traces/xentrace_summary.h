@@ -8,8 +8,8 @@
  * Counts, sums, minima and maxima are exact; percentiles come from log-linear histograms, within
  * 0.8 % (coarser, 3 %, or none when a trace has more vCPUs than SUMMARY_MEMORY has room for).
  */
-#ifndef HVSIM_EXPERIMENTS_TRACES_XENTRACE_SUMMARY_H
-#define HVSIM_EXPERIMENTS_TRACES_XENTRACE_SUMMARY_H
+#ifndef HVSIM_TRACES_XENTRACE_SUMMARY_H
+#define HVSIM_TRACES_XENTRACE_SUMMARY_H
 
 #include "experiments/traces/xentrace_track.h"
 #include "sim/histogram.h"

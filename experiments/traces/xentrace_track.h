@@ -14,8 +14,8 @@
  *
  * All times are cycles of the trace's TSC.
  */
-#ifndef HVSIM_EXPERIMENTS_TRACES_XENTRACE_TRACK_H
-#define HVSIM_EXPERIMENTS_TRACES_XENTRACE_TRACK_H
+#ifndef HVSIM_TRACES_XENTRACE_TRACK_H
+#define HVSIM_TRACES_XENTRACE_TRACK_H
 
 #include "experiments/traces/xentrace_read.h"
 

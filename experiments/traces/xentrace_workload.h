@@ -31,8 +31,8 @@
  * them of dom0; and on the woken one's own pCPU only a vCPU that has blocked before: a pure hog
  * was merely interrupted.
  */
-#ifndef HVSIM_EXPERIMENTS_TRACES_XENTRACE_WORKLOAD_H
-#define HVSIM_EXPERIMENTS_TRACES_XENTRACE_WORKLOAD_H
+#ifndef HVSIM_TRACES_XENTRACE_WORKLOAD_H
+#define HVSIM_TRACES_XENTRACE_WORKLOAD_H
 
 #include "experiments/traces/xentrace_summary.h"
 

@@ -200,6 +200,11 @@ static inline uint32_t *put(struct xentrace_writer *w, struct xentrace_window *w
     return at + HEAD_WORDS;
 }
 
+static inline uint32_t vcpu_word(const struct vcpu *v)
+{
+    return xt_vcpu_word(v->domain->id, v->id);
+}
+
 __attribute__((noinline)) static void put_words(const struct observation *o, const char *layout,
                                                 uint32_t *word)
 {
@@ -214,7 +219,7 @@ __attribute__((noinline)) static void put_words(const struct observation *o, con
             word[n++] = o->vcpu->id;
             break;
         case 'V':
-            word[n++] = xt_vcpu_word(o->vcpu->domain->id, o->vcpu->id);
+            word[n++] = vcpu_word(o->vcpu);
             break;
         case 'P':
             word[n++] = o->pcpu | (uint32_t)o->arg[0] << 24;
@@ -227,7 +232,7 @@ __attribute__((noinline)) static void put_words(const struct observation *o, con
             break;
         case 'N':
             word[n++] = o->pcpu << 16;
-            word[n++] = o->vcpu ? xt_vcpu_word(o->vcpu->domain->id, o->vcpu->id) : UINT32_MAX;
+            word[n++] = o->vcpu ? vcpu_word(o->vcpu) : UINT32_MAX;
             break;
         case 'q':
         case 'r':
@@ -241,11 +246,6 @@ __attribute__((noinline)) static void put_words(const struct observation *o, con
             word[n++] = (uint32_t)o->arg[*layout - '0'];
         }
     }
-}
-
-static inline uint32_t vcpu_word(const struct vcpu *v)
-{
-    return xt_vcpu_word(v->domain->id, v->id);
 }
 
 /* A record that begins with domain and vCPU (the domain only, before Xen 4.17) and has more words;

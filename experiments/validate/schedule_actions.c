@@ -17,16 +17,10 @@ struct schedule_action {
     const struct action_name *name;
     struct schedule_world *world;
     struct json_value json; /* of world->document */
+    struct cpupool *pool;
     struct domain *domain;
     struct vcpu *vcpu;
 };
-
-static int64_t integer(struct json_value object, const char *key, int64_t otherwise)
-{
-    int64_t i;
-
-    return json_integer(json_member(object, key), &i) == 0 ? i : otherwise;
-}
 
 /* ---- what they do ---------------------------------------------------------------------------- */
 
@@ -34,8 +28,8 @@ static void set(struct schedule_action *a)
 {
     struct domain *d = a->domain;
 
-    domain_set(d, (uint32_t)integer(a->json, "weight", d->weight),
-               (uint32_t)integer(a->json, "cap", d->cap));
+    domain_set(d, (uint32_t)schedule_integer(a->json, "weight", d->weight),
+               (uint32_t)schedule_integer(a->json, "cap", d->cap));
 }
 
 static void affinity(struct schedule_action *a)
@@ -73,29 +67,23 @@ static void vcpu_params(struct schedule_action *a)
 
 static void scheduler_params(struct schedule_action *a)
 {
-    const struct host *h = a->world->host;
-    int64_t number = integer(a->json, "pool", 0);
-    struct cpupool *pool = h->pool[number >= 0 && number < h->pool_count ? number : 0];
-    const struct sched_ops *ops = pool->scheduler->ops;
+    const struct sched_ops *ops = a->pool->scheduler->ops;
     const struct schedule_dialect *dialect = schedule_dialect(ops->name);
     void *params;
 
     if (!ops->params || !dialect->params)
         return;
     params = xcalloc(1, ops->params->size);
-    memcpy(params, pool->scheduler->params, ops->params->size);
+    memcpy(params, a->pool->scheduler->params, ops->params->size);
     dialect->params(params, a->json);
-    pool_set_params(pool, params, ops->params->size);
+    pool_set_params(a->pool, params, ops->params->size);
     free(params);
 }
 
 static void move(struct schedule_action *a)
 {
-    const struct host *h = a->world->host;
-    int64_t number = integer(a->json, "pool", 0);
-
-    if (number >= 0 && number < h->pool_count && !cpumask_empty(&h->pool[number]->cpus))
-        domain_move(a->domain, h->pool[number]);
+    if (!cpumask_empty(&a->pool->cpus)) /* else Xen refuses it */
+        domain_move(a->domain, a->pool);
 }
 
 enum names { NOTHING, DOMAIN, VCPU };
@@ -123,7 +111,7 @@ static void fire(struct timer *t, sim_time now)
     struct schedule_action *a = container_of(t, struct schedule_action, timer);
 
     (void)now;
-    a->world->host->executing = (uint32_t)integer(a->json, "pcpu", 0);
+    a->world->host->executing = (uint32_t)schedule_integer(a->json, "pcpu", 0);
     a->name->act(a);
 }
 
@@ -138,11 +126,15 @@ static const struct action_name *action_name(const char *text)
 static int find_target(struct schedule_action *a, struct errors *e)
 {
     const struct host *h = a->world->host;
-    int64_t pcpu = integer(a->json, "pcpu", 0);
-    int64_t id = integer(a->json, "domain", -1), vcpu = integer(a->json, "vcpu", 0);
+    int64_t pcpu = schedule_integer(a->json, "pcpu", 0);
+    int64_t id = schedule_integer(a->json, "domain", -1),
+            vcpu = schedule_integer(a->json, "vcpu", 0);
 
     if (pcpu < 0 || pcpu >= h->pcpu_count)
         return json_error(a->json, e, "the host has no such \"pcpu\"");
+    a->pool = schedule_pool(h, a->json, e);
+    if (!a->pool)
+        return -1;
     if (a->name->what == NOTHING)
         return 0;
     for (uint32_t i = 0; i < h->domain_count; i++)

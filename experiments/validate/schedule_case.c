@@ -21,12 +21,22 @@ static double number(struct json_value v, double otherwise)
     return json_exists(v) && json_double(v, &d) == 0 ? d : otherwise;
 }
 
-static int64_t integer(struct json_value object, const char *key, int64_t otherwise)
+int64_t schedule_integer(struct json_value object, const char *key, int64_t otherwise)
 {
     int64_t i;
     struct json_value v = json_member(object, key);
 
     return json_exists(v) && json_integer(v, &i) == 0 ? i : otherwise;
+}
+
+struct cpupool *schedule_pool(const struct host *h, struct json_value object, struct errors *e)
+{
+    int64_t number = schedule_integer(object, "pool", 0);
+
+    if (number >= 0 && number < h->pool_count)
+        return h->pool[number];
+    json_error(json_member(object, "pool"), e, "the host has no such pool");
+    return NULL;
 }
 
 /* Microseconds, rounded to ns. */
@@ -95,7 +105,7 @@ static void read_source(struct schedule_world *w, struct json_value v, bool netw
     struct event_source *s = &w->source[w->source_count];
     struct json_value times = json_member(v, "times_us");
     sim_time period = micros(v, "period_us", 0);
-    int64_t net = integer(v, "network", 0);
+    int64_t net = schedule_integer(v, "network", 0);
 
     if (json_exists(json_member(v, "network")))
         network = net || json_boolean(json_member(v, "network"));
@@ -104,7 +114,7 @@ static void read_source(struct schedule_world *w, struct json_value v, bool netw
     s->thread = thread;
     s->host = w->host;
     s->network = network;
-    s->irq_pcpu = integer(v, "irq_pcpu", -1);
+    s->irq_pcpu = schedule_integer(v, "irq_pcpu", -1);
     s->key = w->source_count;
     if (json_exists(times)) {
         s->date = xcalloc(json_length(times), sizeof *s->date);
@@ -251,24 +261,26 @@ static const struct schedule_dialect *dialect_of(const struct cpupool *pool)
 static int read_domain(struct schedule_world *w, struct json_value d, struct errors *e)
 {
     struct json_value vcpus = json_member(d, "vcpus");
-    int64_t number = integer(d, "pool", 0);
-    struct cpupool *pool =
-        number >= 0 && number < w->host->pool_count ? w->host->pool[number] : w->host->pool[0];
-    const struct schedule_dialect *dialect = dialect_of(pool);
-    struct domain *dom =
-        domain_create(pool, (uint32_t)integer(d, "id", 0), NULL, DEFAULT_WEIGHT, 0);
-    struct guest *g = guest_new(dom, (uint32_t)json_length(vcpus));
-    uint32_t weight = (uint32_t)integer(d, "weight", DEFAULT_WEIGHT);
-    uint32_t cap = (uint32_t)integer(d, "cap", 0);
+    struct cpupool *pool = schedule_pool(w->host, d, e);
+    const struct schedule_dialect *dialect;
+    struct domain *dom;
+    struct guest *g;
+    uint32_t weight = (uint32_t)schedule_integer(d, "weight", DEFAULT_WEIGHT);
+    uint32_t cap = (uint32_t)schedule_integer(d, "cap", 0);
     uint32_t k = 0;
 
+    if (!pool)
+        return -1;
+    dialect = dialect_of(pool);
+    dom = domain_create(pool, (uint32_t)schedule_integer(d, "id", 0), NULL, DEFAULT_WEIGHT, 0);
+    g = guest_new(dom, (uint32_t)json_length(vcpus));
     w->guest[w->guest_count++] = g;
     if (!dialect->weights_last)
         domain_set(dom, weight, cap);
     JSON_FOR_EACH(jv, vcpus)
     {
         struct vcpu *v = guest_add_vcpu(g);
-        sim_time start = integer(jv, "start_ns", w->host->queue->now);
+        sim_time start = schedule_integer(jv, "start_ns", w->host->queue->now);
         struct vcpu_start *s = &w->start[v->index];
 
         schedule_set_affinity(v, d, jv);
@@ -347,17 +359,18 @@ static int build(struct schedule_world *w, struct json_value root,
 {
     struct json_value domains = json_member(root, "domains");
     size_t vcpus = count_vcpus(domains);
-    sim_time init = integer(root, "pool_init_ns", 137000);
-    sim_time stagger = integer(root, "stagger_ns", 1000);
-    int64_t pcpus = integer(root, "pcpus", 1), threads = integer(root, "threads_per_core", 1);
+    sim_time init = schedule_integer(root, "pool_init_ns", 137000);
+    sim_time stagger = schedule_integer(root, "stagger_ns", 1000);
+    int64_t pcpus = schedule_integer(root, "pcpus", 1),
+            threads = schedule_integer(root, "threads_per_core", 1);
 
     if (pcpus < 1 || pcpus > MAX_PCPUS || threads < 1)
         return json_error(json_member(root, "pcpus"), e, "pcpus must be 1 to %d", MAX_PCPUS);
-    w->duration = integer(root, "duration_ms", 0) * NS_PER_MS;
+    w->duration = schedule_integer(root, "duration_ms", 0) * NS_PER_MS;
     w->done_rows = version_of(root) < XEN_4_17;
     w->host = host_new(&w->queue, "xen", (uint32_t)pcpus, (uint32_t)threads,
-                       (uint32_t)integer(root, "cores_per_socket", 0),
-                       (uint32_t)integer(root, "sockets_per_node", 0));
+                       (uint32_t)schedule_integer(root, "cores_per_socket", 0),
+                       (uint32_t)schedule_integer(root, "sockets_per_node", 0));
     w->host->version = version_of(root);
     if (watch)
         watch(ctx, w->host);
@@ -372,7 +385,7 @@ static int build(struct schedule_world *w, struct json_value root,
         w->host->pcpu[c].idle->last_switch = init; /* idle vCPUs are all created at once */
     }
     host_settle(w->host);
-    w->queue.now = integer(root, "create_ns", NS_PER_MS);
+    w->queue.now = schedule_integer(root, "create_ns", NS_PER_MS);
     w->host->executing = 0;
     JSON_FOR_EACH(d, domains)
     if (read_domain(w, d, e))

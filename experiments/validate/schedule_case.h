@@ -61,6 +61,13 @@ const struct schedule_dialect *schedule_dialect(const char *scheduler);
 /* "hard_affinity" and "soft_affinity" of a vCPU, or else of its domain. */
 void schedule_set_affinity(struct vcpu *v, struct json_value domain, struct json_value vcpu);
 
+/* A whole number in an object, or `otherwise`. */
+int64_t schedule_integer(struct json_value object, const char *key, int64_t otherwise);
+
+/* The pool that the object's "pool" names: 0, the host's first, if it has none. NULL with an error:
+ * there is no such pool. */
+struct cpupool *schedule_pool(const struct host *h, struct json_value object, struct errors *e);
+
 /* Read NAME.json and build its world, ready to run from the domains' creation. `watch` (may be
  * NULL) is called with the empty host, to attach observers that see the building too. NULL with
  * errors. */

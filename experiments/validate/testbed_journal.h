@@ -5,8 +5,8 @@
  * add to those there are. A line belongs to the scenario it was simulated from: after another
  * calibration the others do not count, and stay. It does not know whether hvsim itself has changed.
  */
-#ifndef HVSIM_EXPERIMENTS_TESTBED_JOURNAL_H
-#define HVSIM_EXPERIMENTS_TESTBED_JOURNAL_H
+#ifndef HVSIM_VALIDATE_TESTBED_JOURNAL_H
+#define HVSIM_VALIDATE_TESTBED_JOURNAL_H
 
 #include "experiments/validate/testbed_data.h"
 

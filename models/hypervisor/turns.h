@@ -21,7 +21,7 @@
  * anew from then on.
  *
  * Source: QEMU 10.0.2, accel/tcg/tcg-accel-ops-rr.c (passes), tcg-accel-ops-icount.c (budgets),
- * accel/tcg/icount-common.c and util/qemu-timer.c (a timer that becomes the first kicks), restated;
+ * util/qemu-timer.c and system/cpu-timers.c (a timer that becomes the first kicks), restated;
  * held against the captures in docs/models/control.md.
  */
 #ifndef HVSIM_HYPERVISOR_TURNS_H

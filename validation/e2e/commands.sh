@@ -55,6 +55,7 @@ while read -r command; do
     says "help_$name" 0 out "^Usage: hvsim $command" help $command
     says "${name}_help" 0 out "^Usage: hvsim $command" $command --help
 done <names
+says help_operand 0 out '^Usage: hvsim validate' help validate schedules
 says help_group 0 out '^Usage: hvsim sweep show' help sweep
 says group_help 0 out '^Usage: hvsim sweep show' sweep --help
 says group 2 err 'sweep plan, sweep run' sweep
