@@ -422,9 +422,6 @@ struct schedule_world *schedule_world_load(const char *path,
 
 void schedule_world_free(struct schedule_world *w)
 {
-    for (size_t i = 0; i < w->source_count; i++)
-        free(w->source[i].date);
-    free(w->source);
     if (w->host)
         host_free(w->host);
     for (uint32_t i = 0; i < w->guest_count; i++)
@@ -437,6 +434,10 @@ void schedule_world_free(struct schedule_world *w)
     if (w->document)
         json_free(w->document);
     free(w->start);
+    /* Last, for their timers are still in the queue while the host takes its own out. */
+    for (size_t i = 0; i < w->source_count; i++)
+        free(w->source[i].date);
+    free(w->source);
     queue_free(&w->queue);
     free(w);
 }
