@@ -690,7 +690,7 @@ static void copy_queue(struct driven *to, uint32_t cpu, const struct driven *fro
         cur->idle ? to->host->pcpu[cur->id].idle : to->vcpu[cur->index].vcpu;
     cp->sort_epoch = f->sort_epoch;
     cp->idle_bias = f->idle_bias;
-    cp->last_tickled = f->last_tickled;
+    to->host->pcpu[cpu].last_tickled = from->host->pcpu[cpu].last_tickled;
     cp->nr_runnable = f->nr_runnable;
     cp->last_balance = f->last_balance;
 }

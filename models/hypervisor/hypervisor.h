@@ -174,6 +174,7 @@ struct pcpu {
     uint32_t lates;
     bool in_late;           /* ... which are being handled now */
     bool kicked;            /* turns.h */
+    uint32_t last_tickled;  /* Credit: whom it told last, in whatever pool (last_tickle_cpu) */
     sim_time timers_set;    /* it has last set its timer: for timer_slop */
     sim_time slice_granted; /* of the last decision; -1 none */
 };

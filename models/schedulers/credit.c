@@ -263,7 +263,7 @@ static void tickle_idlers(struct credit *c, struct credit_pcpu *cp, struct credi
     for_each_affinity_step(step)
     {
         cpumask mask = affinity_step_mask(v, step), able;
-        struct credit_pcpu *mine = credit_pcpu(&h->pcpu[h->executing]);
+        struct pcpu *mine = &h->pcpu[h->executing]; /* maybe of another pool and scheduler */
 
         if (step == STEP_SOFT && !v->soft_effective)
             continue;

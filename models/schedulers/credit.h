@@ -73,7 +73,6 @@ struct credit_pcpu {
     struct pcpu *pcpu;
     uint32_t sort_epoch;
     uint32_t idle_bias;
-    uint32_t last_tickled;
     uint32_t nr_runnable;
     sim_time last_balance;
     /* TerrierTail */
