@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/validate/capture.h"
 
+#include "experiments/validate/json_fields.h"
 #include "models/hypervisor/hypervisor.h"
 #include "sim/json.h"
 
@@ -13,52 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* ---- members of an object, each with what stands for it when it is not there ----------------- */
-
-static int64_t get_integer(struct json_value object, const char *key, int64_t least, int64_t most,
-                           int64_t absent, struct errors *e)
-{
-    struct json_value v = json_member(object, key);
-    int64_t i = absent;
-    double d;
-
-    if (!json_exists(v) || json_kind(v) == JSON_NULL)
-        return absent;
-    if (json_kind(v) == JSON_BOOLEAN)
-        return json_boolean(v);
-    if (json_integer(v, &i) && !json_double(v, &d) && d >= (double)least && d <= (double)most &&
-        d == (double)(int64_t)d)
-        i = (int64_t)d; /* "1e3", "40.0" */
-    else if (json_integer(v, &i) || i < least || i > most) {
-        json_error(v, e, "expected a whole number from %lld to %lld", (long long)least,
-                   (long long)most);
-        return absent;
-    }
-    return i;
-}
-
-static double get_number(struct json_value object, const char *key, double absent, struct errors *e)
-{
-    struct json_value v = json_member(object, key);
-    double d = absent;
-
-    if (!json_exists(v) || json_kind(v) == JSON_NULL)
-        return absent;
-    if (json_double(v, &d) || !(d >= 0) || d > 1e15) {
-        json_error(v, e, "expected a number that is not negative");
-        return absent;
-    }
-    return d;
-}
-
-/* A duration that is given in units of so many ns. */
-static sim_time get_time(struct json_value object, const char *key, sim_time unit, sim_time absent,
-                         struct errors *e)
-{
-    double d = get_number(object, key, -1, e);
-
-    return d < 0 ? absent : (sim_time)(d * (double)unit + 0.5);
-}
+/* ---- members of an object: texts and pCPUs --------------------------------------------------- */
 
 static char *get_text(struct json_value object, const char *key, const char *absent,
                       struct errors *e)
@@ -150,49 +106,61 @@ static const double COMPUTE_PERCENT = 98.4;
 static void read_lookbusy(struct capture_guest *g, struct json_value v, struct errors *e)
 {
     sim_time cycle = 100 * NS_PER_MS;
-    int64_t percent = get_integer(v, "percent", 0, 100, 30, e);
+    int64_t percent = field_integer(v, "percent", 0, 100, 30, e);
+    sim_time rest;
 
-    g->lookbusy_burst = get_time(v, "burst_ms", NS_PER_MS, cycle * percent / 100, e);
-    g->lookbusy_sleep = get_time(v, "sleep_ms", NS_PER_MS, cycle - g->lookbusy_burst, e);
+    g->lookbusy_burst = field_time(v, "burst_ms", NS_PER_MS, cycle * percent / 100, e);
+    rest = g->lookbusy_burst < cycle ? cycle - g->lookbusy_burst : 0;
+    g->lookbusy_sleep = field_time(v, "sleep_ms", NS_PER_MS, rest, e);
     if (g->lookbusy_burst + g->lookbusy_sleep <= 0)
         json_error(v, e, "a lookbusy needs a burst or a sleep above 0");
-    g->lookbusy_seed = (uint64_t)get_integer(v, "seed", 0, INT64_MAX, 1, e);
+    g->lookbusy_seed = (uint64_t)field_integer(v, "seed", 0, INT64_MAX, 1, e);
 }
 
 static void read_guest(struct capture_guest *g, struct json_value v, struct errors *e)
 {
     struct json_value rtds = json_member(v, "rtds"), lookbusy = json_member(v, "lookbusy");
 
-    g->domain = (uint32_t)get_integer(v, "domid", 1, 0x7ff0, 0, e);
+    g->domain = (uint32_t)field_integer(v, "domid", 1, 0x7ff0, 0, e);
     if (!g->domain)
         json_error_in(v, "domid", e, "the domain's number in the trace is needed");
     g->name = get_text(v, "name", "?", e);
     g->role = get_text(v, "role", "", e);
     parse_role(g, v, e);
-    g->vcpus = (uint32_t)get_integer(v, "vcpus", 1, 512, 1, e);
-    g->weight = (uint32_t)get_integer(v, "weight", 1, 65535, DEFAULT_WEIGHT, e);
-    g->cap = (uint32_t)get_integer(v, "cap_percent", 0, 51200, 0, e);
+    g->vcpus = (uint32_t)field_integer(v, "vcpus", 1, 512, 1, e);
+    g->weight = (uint32_t)field_integer(v, "weight", 1, 65535, DEFAULT_WEIGHT, e);
+    g->cap = (uint32_t)field_integer(v, "cap_percent", 0, 51200, 0, e);
     g->pinned = get_cpus(v, "pinned_to", cpumask_all(), e);
-    g->waker_sleep = get_time(v, "sleep_us", NS_PER_US, 5 * NS_PER_MS, e);
-    g->waker_burst = get_time(v, "burst_us_nominal", NS_PER_US,
-                              get_time(v, "burst_us", NS_PER_US, 300 * NS_PER_US, e), e);
-    g->compute = get_time(v, "compute_us", NS_PER_US, 0, e);
+    g->waker_sleep = field_time(v, "sleep_us", NS_PER_US, 5 * NS_PER_MS, e);
+    g->waker_burst = field_time(v, "burst_us_nominal", NS_PER_US,
+                                field_time(v, "burst_us", NS_PER_US, 300 * NS_PER_US, e), e);
+    if ((g->programs & CAPTURE_WAKER) && g->waker_sleep + g->waker_burst <= 0)
+        json_error(v, e, "a waker needs a burst or a sleep above 0");
+    g->compute = field_time(v, "compute_us", NS_PER_US, 0, e);
     if (g->programs & CAPTURE_LOOKBUSY)
         read_lookbusy(g, json_exists(lookbusy) ? lookbusy : v, e);
-    g->rtds_period = get_time(rtds, "period_us", NS_PER_US, 0, e);
-    g->rtds_budget = get_time(rtds, "budget_us", NS_PER_US, 0, e);
-    g->rtds_extratime = get_integer(rtds, "extratime", 0, 1, 1, e);
+    g->rtds_period = field_time(rtds, "period_us", NS_PER_US, 0, e);
+    g->rtds_budget = field_time(rtds, "budget_us", NS_PER_US, 0, e);
+    g->rtds_extratime = field_integer(rtds, "extratime", 0, 1, 1, e);
 }
+
+enum { VCPUS_MOST = 8192 };
 
 static void read_guests(struct capture *c, struct json_value list, struct errors *e)
 {
+    size_t vcpus = 0;
+
     c->guest = xcalloc(json_length(list) + 1, sizeof *c->guest);
     JSON_FOR_EACH(v, list) read_guest(&c->guest[c->guests++], v, e);
-    for (size_t i = 0; i < c->guests; i++)
+    for (size_t i = 0; i < c->guests; i++) {
+        vcpus += c->guest[i].vcpus;
         for (size_t k = 0; k < i; k++)
             if (c->guest[i].domain && c->guest[i].domain == c->guest[k].domain)
                 json_error(json_element(list, i), e, "domain %u is there twice",
                            c->guest[i].domain);
+    }
+    if (vcpus > VCPUS_MOST)
+        json_error(list, e, "the guests have %zu vCPUs, expected at most %d", vcpus, VCPUS_MOST);
 }
 
 /* ---- the client ------------------------------------------------------------------------------ */
@@ -224,20 +192,22 @@ static void read_client(struct capture *c, struct json_value v, struct errors *e
     if (!k->in_dom0)
         json_error_in(v, "where", e, "only clients in dom0 are understood");
     k->period =
-        get_time(v, k->loop == CLIENT_INTERVAL ? "interval_us" : "period_us", NS_PER_US, 0, e);
-    k->rate = get_number(v, "rate", 0, e);
-    k->seed = (uint64_t)get_integer(v, "seed", 0, INT64_MAX, 1, e);
-    k->requests = (uint64_t)get_integer(v, k->loop == CLIENT_ROUNDS ? "rounds" : "requests", 0,
-                                        1000000000, 0, e);
+        field_time(v, k->loop == CLIENT_INTERVAL ? "interval_us" : "period_us", NS_PER_US, 0, e);
+    k->rate = field_number(v, "rate", 0, e);
+    k->seed = (uint64_t)field_integer(v, "seed", 0, INT64_MAX, 1, e);
+    k->requests = (uint64_t)field_integer(v, k->loop == CLIENT_ROUNDS ? "rounds" : "requests", 0,
+                                          1000000000, 0, e);
     k->bytes = 64;
     k->rotate = json_boolean(json_member(v, "rotate")) ||
                 (k->loop == CLIENT_ROUNDS && strstr(c->capture, "rotate"));
     if ((k->loop == CLIENT_INTERVAL || k->loop == CLIENT_ROUNDS) && k->period <= 0)
         json_error(v, e, "a client of this kind needs a period");
-    if ((k->loop == CLIENT_CLOSED || k->loop == CLIENT_OPEN) && !(k->rate > 0))
-        json_error(v, e, "a client of this kind needs a rate above 0");
+    if ((k->loop == CLIENT_CLOSED || k->loop == CLIENT_OPEN) &&
+        !(k->rate >= 0.001 && k->rate <= 1e6))
+        json_error_in(v, "rate", e,
+                      "a client of this kind needs a rate of 0.001 to 1e6 per second");
     if (!c->duration)
-        c->duration = get_time(v, "seconds", NS_PER_S, 0, e);
+        c->duration = field_time(v, "seconds", NS_PER_S, 0, e);
 }
 
 /* ---- the whole file -------------------------------------------------------------------------- */
@@ -335,19 +305,19 @@ static void read_all(struct capture *c, struct json_value root, struct errors *e
     c->capture = get_text(root, "capture", c->name, e);
     c->xen = get_text(root, "xen", "4.17", e);
     c->scheduler = get_text(root, "scheduler", "credit", e);
-    c->tsc_hz = 1000000 * (uint64_t)get_integer(root, "tsc_mhz", 1, 17000, 2400, e);
-    c->pcpus = (uint32_t)get_integer(root, "machine_pcpus", 1, MAX_PCPUS, 0, e);
-    c->ratelimit = get_time(root, "ratelimit_us", NS_PER_US, -1, e);
-    c->tslice = get_time(root, "tslice_ms", NS_PER_MS, -1, e);
-    c->duration = get_time(root, "seconds", NS_PER_S, 0, e);
-    c->dom0_vcpus = (uint32_t)get_integer(dom0, "vcpus", 1, 512, 1, e);
+    c->tsc_hz = 1000000 * (uint64_t)field_integer(root, "tsc_mhz", 1, 17000, 2400, e);
+    c->pcpus = (uint32_t)field_integer(root, "machine_pcpus", 1, MAX_PCPUS, 0, e);
+    c->ratelimit = field_time(root, "ratelimit_us", NS_PER_US, -1, e);
+    c->tslice = field_time(root, "tslice_ms", NS_PER_MS, -1, e);
+    c->duration = field_time(root, "seconds", NS_PER_S, 0, e);
+    c->dom0_vcpus = (uint32_t)field_integer(dom0, "vcpus", 1, 512, 1, e);
     c->dom0_cpus = get_cpus(dom0, "pinned_to", cpumask_all(), e);
     c->placement = placement(json_string(json_member(on, "how")), on, e);
     c->guest_cpus = get_cpus(on, "pcpus", cpumask_all(), e);
     c->dom0_scheduler =
         get_text(dom0, "scheduler", c->placement == PLACED_POOL ? "credit" : c->scheduler, e);
     c->emulator = get_text(root, "emulator", NULL, e);
-    c->compute_percent = get_number(root, "compute_percent", COMPUTE_PERCENT, e);
+    c->compute_percent = field_number(root, "compute_percent", COMPUTE_PERCENT, e);
     if (!(c->compute_percent > 0) || c->compute_percent > 1000)
         json_error(json_member(root, "compute_percent"), e,
                    "expected per cent above 0, up to 1000");
@@ -448,12 +418,12 @@ static void read_header(struct log_layout *l, char *line, struct capture_log *lo
     }
 }
 
-/* "-1", and whatever is negative, is a loss. */
+/* "-1", and whatever is no time, is a loss. */
 static sim_time micros(const char *text)
 {
     double us = strtod(text, NULL);
 
-    return us < 0 ? -1 : (sim_time)(us * 1000 + 0.5);
+    return us >= 0 && us < 1e15 ? (sim_time)(us * 1000 + 0.5) : -1;
 }
 
 static void read_row(const struct log_layout *l, char *line, struct capture_log *log,

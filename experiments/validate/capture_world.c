@@ -135,7 +135,7 @@ static void add_host(struct capture_world *w)
     sim_time tick = w->machine_costs->host.emulator_tick;
 
     w->host = host_new(&w->machine.queue, "xen", c->pcpus, 1, 0, 0);
-    w->host->version = capture_version(c);
+    w->host->version = xen_version_of(c->xen);
     w->host->costs = w->machine_costs->host;
     w->host->costs.smt_factor = 100;
     host_vary(w->host, w->seed, w->replication, "host");

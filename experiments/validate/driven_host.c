@@ -625,7 +625,7 @@ void driven_build(struct driven *d, const struct capture *c, const struct follow
     *d = (struct driven){.capture = c, .trace = t};
     queue_init(&d->queue);
     d->host = host_new(&d->queue, "traced", c->pcpus, 1, 0, 0);
-    d->host->version = capture_version(c);
+    d->host->version = xen_version_of(c->xen);
     d->pcpu = xcalloc(c->pcpus, sizeof *d->pcpu);
     d->vcpu = xcalloc(t->vcpus + 1, sizeof *d->vcpu);
     if (c->placement == PLACED_POOL && !cpumask_empty(&rest)) {

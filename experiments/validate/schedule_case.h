@@ -21,8 +21,9 @@ struct event_source {
     struct evtchn channel;
     struct thread *thread; /* whose program gets them; NULL: nobody */
     struct host *host;
-    sim_time *date;
-    size_t count, next;
+    sim_time *date; /* of each; NULL: every `period` from `first` on */
+    sim_time first, period;
+    uint64_t count, next;
     sim_time since; /* when the pending event was first sent */
     uint64_t key;
     int64_t irq_pcpu; /* -1: on the vCPU's own pCPU */
@@ -45,24 +46,29 @@ struct schedule_world {
     struct script_op **script;
     size_t script_count;
     sim_time duration;
-    bool done_rows; /* the files of the Xen 4.7 family show completed services */
+    struct errors late; /* of actions while it runs: none, for they were checked */
+    bool done_rows;     /* the files of the Xen 4.7 family show completed services */
 };
 
 /* How files of one scheduler give its parameters (schedule_dialect.c). */
 struct schedule_dialect {
     const char *scheduler;
     bool weights_last; /* weight and cap are set after the domain's vCPUs exist, not before */
-    void (*params)(void *params, struct json_value root);
-    void (*vcpu)(struct vcpu *v, struct json_value domain, struct json_value vcpu);
-    void (*finish)(struct scheduler *s, struct json_value root); /* after all domains */
+    void (*params)(void *params, struct json_value root, struct errors *e);
+    /* v NULL: only check what is there */
+    void (*vcpu)(struct vcpu *v, struct json_value domain, struct json_value vcpu,
+                 struct errors *e);
+    void (*finish)(struct scheduler *s, struct json_value root,
+                   struct errors *e); /* after all domains */
 };
 const struct schedule_dialect *schedule_dialect(const char *scheduler);
 
 /* "hard_affinity" and "soft_affinity" of a vCPU, or else of its domain. */
 void schedule_set_affinity(struct vcpu *v, struct json_value domain, struct json_value vcpu);
 
-/* A whole number in an object, or `otherwise`. */
-int64_t schedule_integer(struct json_value object, const char *key, int64_t otherwise);
+/* "weight" and "cap" of a domain. */
+uint32_t schedule_weight(struct json_value object, uint32_t otherwise, struct errors *e);
+uint32_t schedule_cap(struct json_value object, uint32_t otherwise, struct errors *e);
 
 /* The pool that the object's "pool" names: 0, the host's first, if it has none. NULL with an error:
  * there is no such pool. */

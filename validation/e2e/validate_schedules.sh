@@ -42,3 +42,20 @@ check "validate schedules: no such pool" refused x_01_change \
     's/"action": /"pool": 7, "action": /' '/actions/0/pool: the host has no such pool'
 check "validate schedules: no such domain" refused x_01_change \
     's/"domain": [0-9]*/"domain": 77/' 'no domain with this id'
+# What a number may be, each with its place.
+check "validate schedules: no burst of -1" refused c29_capped_waker \
+    's/"compute_us": [0-9.]*/"compute_us": -1/' 'behaviour/compute_us: found -1: expected a number from 0'
+check "validate schedules: nothing that takes no time" refused c01_two_equal_hogs \
+    's/"type": "hog"/"type": "yielder"/' 'behaviour/compute_us: expected a time above 0'
+check "validate schedules: no slice that is no number" refused c08_tslice1 \
+    's/"tslice_ms": 1,/"tslice_ms": "1ms",/' '/tslice_ms: found "1ms": expected a whole number'
+check "validate schedules: not without a pCPU" refused c08_tslice1 \
+    's/"pcpus": [0-9]*/"pcpus": 0/' '/pcpus: found 0: expected a whole number from 1'
+check "validate schedules: not for 1e300 ms" refused c08_tslice1 \
+    's/"duration_ms": [0-9]*/"duration_ms": 1e300/' '/duration_ms: found 1e300'
+check "validate schedules: no weight of 0" refused c2_03_cap50 \
+    's/"weight": [0-9]*/"weight": 0/' '/weight: found 0: expected a whole number from 1'
+check "validate schedules: no budget above the period" refused rt_01_two_reserved \
+    's/"budget_us": [0-9]*/"budget_us": 999999/' 'a budget .* not above the period'
+check "validate schedules: no IRQ at a pCPU that is not there" refused c29_capped_waker \
+    's/"events": {/"events": {"irq_pcpu": 9,/' '/irq_pcpu: found 9'
