@@ -2,6 +2,7 @@
 #include "experiments/validate/capture.h"
 
 #include "experiments/validate/json_fields.h"
+#include "experiments/validate/packed_file.h"
 #include "models/hypervisor/hypervisor.h"
 #include "sim/json.h"
 
@@ -12,7 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 /* ---- members of an object: texts and pCPUs --------------------------------------------------- */
 
@@ -453,13 +453,13 @@ static void read_row(const struct log_layout *l, char *line, struct capture_log 
 int capture_read_log(const struct capture *c, struct capture_log *log, struct errors *e)
 {
     struct log_layout layout = {{COLUMN_OTHER, COLUMN_DELAY}, 0}; /* of .rtt files */
-    gzFile file = gzopen(c->log, "rb");
+    gzFile file = packed_open(c->log, e);
     size_t capacity = 0;
     char line[512];
 
     *log = (struct capture_log){0};
     if (!file)
-        return error_add(e, EXIT_INPUT, "%s: %s", c->log, strerror(errno));
+        return -1;
     while (gzgets(file, line, sizeof line)) {
         if (!layout.columns && strstr(line, "_us")) {
             read_header(&layout, line, log);
@@ -471,7 +471,10 @@ int capture_read_log(const struct capture *c, struct capture_log *log, struct er
         }
         read_row(&layout, line, log, &capacity);
     }
-    gzclose(file);
+    if (packed_close(file, c->log, e)) {
+        capture_free_log(log);
+        return -1;
+    }
     if (log->rows && log->delays && log->delays <= DELAYS)
         return 0;
     capture_free_log(log);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/validate/testbed_data.h"
 
+#include "experiments/validate/packed_file.h"
 #include "sim/stats.h"
 
 #include <dirent.h>
@@ -8,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 enum { COLUMNS = 16, LINE = 1024 };
 
@@ -361,7 +361,7 @@ static void take_counts(struct testbed_data *d, const struct counts *c)
 /* The run with the least p99 is what an unhindered server gives. */
 static void read_counts(struct testbed_data *d, const char *path, struct errors *e)
 {
-    gzFile f = gzopen(path, "r");
+    gzFile f = packed_open(path, e);
     struct counts now = {0}, best = {0};
     char line[LINE];
     bool ours = false;
@@ -407,7 +407,7 @@ static void read_counts(struct testbed_data *d, const char *path, struct errors 
     free(best.row);
     free(now.row);
     if (f)
-        gzclose(f);
+        packed_close(f, path, e);
 }
 
 /* ---- a directory ----------------------------------------------------------------------------- */

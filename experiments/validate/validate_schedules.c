@@ -3,6 +3,7 @@
 
 #include "experiments/traces/csv.h"
 #include "experiments/traces/xentrace_write.h"
+#include "experiments/validate/packed_file.h"
 #include "experiments/validate/schedule_case.h"
 #include "experiments/validate/validate_trace.h"
 
@@ -12,7 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 enum { CONTEXT = 5, SHOWN = CONTEXT + 3 };
 
@@ -109,19 +109,22 @@ static void binary_watch(void *ctx, struct host *h)
         xentrace_writer_attach(&b->writer, h, b->stream, XENTRACE_DEFAULT_KHZ);
 }
 
-/* Compare and free. The number of records, 0 without a reference, -1 if they differ. */
-static int64_t binary_end(struct binary *b, const char *name, FILE *out, struct errors *e)
+static void binary_free(struct binary *b)
 {
-    int64_t records = 0;
-
-    if (b->stream) {
-        xentrace_writer_finish(&b->writer);
+    if (b->stream)
         fclose(b->stream);
-        records = compare_traces(name, b->reference, b->data, b->size, out, e);
-    }
     free(b->data);
     free(b->reference);
-    return records;
+}
+
+/* The number of records, 0 without a reference, -1 if they differ. */
+static int64_t binary_compare(struct binary *b, const char *name, FILE *out, struct errors *e)
+{
+    if (!b->stream)
+        return 0;
+    xentrace_writer_finish(&b->writer);
+    fflush(b->stream);
+    return compare_traces(name, b->reference, b->data, b->size, out, e);
 }
 
 static int validate_one(const char *dir, const char *name, const char *csv, bool quiet, FILE *out,
@@ -139,13 +142,13 @@ static int validate_one(const char *dir, const char *name, const char *csv, bool
     binary_begin(&binary, dir, name);
     w = schedule_world_load(json, binary_watch, &binary, e);
     free(json);
-    c.reference = w ? gzopen(csv, "rb") : NULL;
+    c.reference = w ? packed_open(csv, e) : NULL;
     if (!c.reference) {
-        binary_end(&binary, name, out, e);
-        if (!w)
-            return -1;
-        schedule_world_free(w);
-        return error_add(e, EXIT_INPUT, "%s: %s", csv, strerror(errno));
+        xentrace_writer_finish(&binary.writer);
+        binary_free(&binary);
+        if (w)
+            schedule_world_free(w);
+        return -1;
     }
     csv_trace_attach(&trace, w->host, compare, &c);
     compare(&c, csv_header);
@@ -156,10 +159,12 @@ static int validate_one(const char *dir, const char *name, const char *csv, bool
         fprintf(out, "%s: %s\n", name, w->host->fault);
     if (!c.differs && next_reference(&c, rest))
         show_difference(&c, NULL, rest);
-    gzclose(c.reference);
     csv_trace_free(&trace);
-    records = binary_end(&binary, name, out, e);
+    records = binary_compare(&binary, name, out, e);
+    binary_free(&binary);
     schedule_world_free(w);
+    if (packed_close(c.reference, csv, e))
+        return -1;
     if (c.differs || records < 0)
         return 1;
     if (!quiet && records)

@@ -59,3 +59,9 @@ check "validate schedules: no budget above the period" refused rt_01_two_reserve
     's/"budget_us": [0-9]*/"budget_us": 999999/' 'a budget .* not above the period'
 check "validate schedules: no IRQ at a pCPU that is not there" refused c29_capped_waker \
     's/"events": {/"events": {"irq_pcpu": 9,/' '/irq_pcpu: found 9'
+cut_short() {
+    edited c08_tslice1 's/"tslice_ms": 1,/"tslice_ms": 1 ,/' || return 1
+    head -c 300 "$stored/schedules/c08_tslice1.csv.gz" >"$TMP/edited/c08_tslice1.csv.gz"
+    status 2 "$HVSIM" validate schedules "$TMP/edited" && says 'c08_tslice1.csv.gz: it is cut short' "$TMP/err"
+}
+check "validate schedules: a schedule that is cut short" cut_short
