@@ -116,6 +116,10 @@ static int make_one(const char *path, const char *whole, struct errors *e)
 
     if (mkdir(path, 0777) == 0)
         return 0;
+    if (errno == ENOENT) /* those above it are there: not a place for files, such as /proc */
+        return error_add(e, EXIT_INPUT,
+                         "%s: cannot make the directory %s: %s; choose a path you may write to",
+                         whole, path, strerror(errno));
     if (errno != EEXIST)
         return failed(e, whole, "make the directory");
     if (stat(path, &st))
@@ -331,6 +335,18 @@ void output_abort(struct output *o)
     if (o->temporary)
         unlink(o->temporary);
     forget(o);
+}
+
+int output_check(const char *path, struct errors *e)
+{
+    struct output *o;
+    struct stat st;
+
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return 0; /* a device or pipe: whoever reads along would take an opening for the output */
+    o = output_open(path, e);
+    output_abort(o);
+    return o ? 0 : -1;
 }
 
 int output_write(const char *path, const void *data, size_t size, struct errors *e)

@@ -25,6 +25,9 @@ FILE *output_stream(struct output *o);                          /* buffered; do 
 int output_commit(struct output *o, struct errors *e);          /* frees o in any case */
 void output_abort(struct output *o);                            /* frees o; NULL is harmless */
 
+/* Could a file be written there? For before hours of computing; leaves nothing behind. 0, or -1. */
+int output_check(const char *path, struct errors *e);
+
 /* A whole file from memory. */
 int output_write(const char *path, const void *data, size_t size, struct errors *e);
 

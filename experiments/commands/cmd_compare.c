@@ -31,7 +31,7 @@ static int prepare(struct study *s, const struct variations *v, const struct swe
         sweep->path ? compare_add_sweep(s, sweep, &o->where, &set, e) : compare_add(s, v, &set, e);
 
     study_overrides_free(&set);
-    return status ? status : study_prepare(s, e);
+    return status || study_prepare(s, e) ? -1 : study_check_outputs(&o->options, e);
 }
 
 static enum exit_code finish(const struct study *s, const struct variations *v,

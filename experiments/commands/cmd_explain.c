@@ -170,7 +170,8 @@ static int run_here(struct task *t, struct errors *e)
                           .decided = t->what == EXPLAIN ? NULL : decided,
                           .ctx = t,
                           .out = t->what == EXPLAIN ? stdout : NULL};
-    sim_time end;
+    char at[QUANTITY_TEXT], end[QUANTITY_TEXT];
+    sim_time stop;
 
     if (!w)
         return -1;
@@ -181,11 +182,18 @@ static int run_here(struct task *t, struct errors *e)
         list_rules(t->host->pool[0]->scheduler->ops, stdout);
         return 0;
     }
+    if (o->pcpu >= (int64_t)t->host->pcpu_count)
+        return error_add(e, EXIT_INPUT, "--pcpu %" PRId64 ": the host has pCPUs 0 to %" PRIu32,
+                         o->pcpu, t->host->pcpu_count - 1);
+    if (o->at >= w->end)
+        return error_add(e, EXIT_INPUT, "--at %s: a run of this scenario ends at %s",
+                         quantity_format(QUANTITY_DURATION, o->at, at),
+                         quantity_format(QUANTITY_DURATION, w->end, end));
     if (t->without && switch_off(t, t->without, e))
         return -1;
     explainer_attach(&x, t->host);
-    end = t->what == EXPLAIN && x.until < w->end ? x.until : w->end;
-    if (study_run_world(t->study, v, w, end, e))
+    stop = t->what == EXPLAIN && x.until < w->end ? x.until : w->end;
+    if (study_run_world(t->study, v, w, stop, e))
         return -1;
     if (t->what == EXPLAIN && !x.explained)
         printf("no decision in that time\n");

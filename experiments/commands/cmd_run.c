@@ -23,7 +23,7 @@ static int prepare(struct study *s, const struct study_options *o, struct errors
     int status = study_add(s, "", &set, NULL, 0, e);
 
     study_overrides_free(&set);
-    return status ? status : study_prepare(s, e);
+    return status || study_prepare(s, e) ? -1 : study_check_outputs(o, e);
 }
 
 static enum exit_code run(const void *options, const struct operands *operands, struct errors *e)

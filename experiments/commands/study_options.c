@@ -34,8 +34,7 @@ static int begin_timeline(struct study *s, const struct study_options *o, struct
         return 0;
     if (!o->out)
         return error_add(e, EXIT_INPUT, "--timeline needs --out, where to write it");
-    if (timeline_read_span(o->timeline, &s->timeline.from, &s->timeline.until, e) ||
-        output_directory(o->out, e))
+    if (timeline_read_span(o->timeline, &s->timeline.from, &s->timeline.until, e))
         return -1;
     s->timeline.dir = xstrdup(o->out);
     return 0;
@@ -55,6 +54,23 @@ int study_begin(struct study *s, const char *path, const struct study_options *o
     for (size_t i = 0; i < o->plugin.count; i++)
         scheduler_load(((char **)o->plugin.item)[i], e);
     return e->count > before ? -1 : 0;
+}
+
+int study_check_outputs(const struct study_options *o, struct errors *e)
+{
+    char *path;
+    int status;
+
+    if (o->trace && output_check(o->trace, e))
+        return -1;
+    if (!o->out)
+        return 0;
+    if (output_directory(o->out, e))
+        return -1;
+    path = output_path(o->out, "results.json");
+    status = output_check(path, e);
+    free(path);
+    return status;
 }
 
 static void add(struct param_list *l, char *text)

@@ -63,6 +63,9 @@ struct study_options {
 /* Begin a study as the options say: plug-ins loaded, how it is computed set. */
 int study_begin(struct study *s, const char *path, const struct study_options *o, struct errors *e);
 
+/* Before a study that is ready is run: could --out and --trace be written? 0, or -1 with errors. */
+int study_check_outputs(const struct study_options *o, struct errors *e);
+
 /* Overrides of the scenario: --set, --seed and --replications, in this order. Free with
  * study_overrides_free. */
 struct param_list study_overrides(const struct study_options *o);

@@ -126,9 +126,9 @@ void compare_print(const struct study *s, FILE *out)
     if (*first->scenario->title)
         fprintf(out, "%s\n", first->scenario->title);
     fprintf(out,
-            "%zu variants, %zu replications of %s each with the same random numbers, seed %lld;\n"
+            "%zu variant%s, %zu replications of %s each with the same random numbers, seed %lld;\n"
             "± is the half-width of a %s interval\n",
-            s->variants, first->tally.count,
+            s->variants, s->variants == 1 ? "" : "s", first->tally.count,
             quantity_format(QUANTITY_DURATION, first->scenario->duration, duration),
             (long long)first->scenario->seed,
             quantity_format(QUANTITY_PERCENT, first->scenario->confidence, confidence));

@@ -135,11 +135,11 @@ static int trace_end(struct tracer *t, const struct world *w, const char *path, 
 {
     if (!t->file)
         return 0;
-    if (t->format->finish(t->writer, w->host[0].host)) {
+    if (t->format->finish(t->writer, w->host[0].host) && !ferror(output_stream(t->file))) {
         output_abort(t->file);
         return error_add(e, EXIT_INTERNAL, "%s: writing the trace failed", path);
     }
-    return output_commit(t->file, e);
+    return output_commit(t->file, e); /* which knows what went wrong with the stream */
 }
 
 /* ---- running

@@ -190,9 +190,25 @@ flag set_pointer '--set duration=1s' run --set duration=1s
 flag seed 'whole number' run --seed many
 flag replications '1 to 100000' run --replications 0
 flag trace 'must end in' run --trace trace.txt
+flag trace_nowhere 'nowhere/x.csv: .*make the directory first' run --trace nowhere/x.csv
 flag vary_none '--vary' compare
 flag vary_value '/hosts/0/scheduler=credti' compare --vary /hosts/0/scheduler=credit,credti
 flag vary_twice 'given twice' compare --vary /seed=1,1
 flag vary_again 'given twice' compare --vary /seed=1,2 --vary /seed=3,4
 flag vary_empty 'missing between' compare --vary /seed=1,,2
 flag vary_pointer '/json/pointer' compare --vary seed=1,2
+
+# What explain cannot look at.
+explain() { # NAME WORDS ARGUMENT...
+    name=$1 words=$2
+    shift 2
+    timeout 60 "$HVSIM" explain "$@" base.json >stdout 2>stderr
+    code=$?
+    if [ $code -ne 2 ] || [ -s stdout ] || ! grep -q -- "$words" stderr; then
+        echo "FAIL errors/$name: exit $code, wanted 2 and \"$words\": $(head -3 stderr)"
+    else
+        echo "ok errors/$name"
+    fi
+}
+explain explain_pcpu 'pCPUs 0 to 3' --at 100ms --pcpu 4
+explain explain_late '--at 100s: .* ends at' --at 100s

@@ -240,6 +240,22 @@ START_TEST(bad_paths)
 }
 END_TEST
 
+START_TEST(a_check_leaves_nothing)
+{
+    int before = entries();
+
+    ck_assert_int_eq(output_check(in("new"), &errors), 0);
+    ck_assert_int_eq(entries(), before);
+    ck_assert_int_eq(output_write(in("old"), "old", 3, &errors), 0);
+    ck_assert_int_eq(output_check(in("old"), &errors), 0);
+    ck_assert_str_eq(content(in("old")), "old");
+    ck_assert_int_eq(output_check(in("nowhere/new"), &errors), -1);
+    must_fail(EXIT_INPUT, "make the directory first");
+    ck_assert_int_eq(output_directory("/proc/nowhere", &errors), -1);
+    must_fail(EXIT_INPUT, "choose a path you may write to");
+}
+END_TEST
+
 START_TEST(no_permission)
 {
     if (getuid() == 0) /* root may write anywhere */
@@ -516,6 +532,7 @@ Suite *suite_output(void)
     tcase_add_test(tc, links_and_modes_are_kept);
     tcase_add_test(tc, pipes_and_devices_are_written_directly);
     tcase_add_test(tc, bad_paths);
+    tcase_add_test(tc, a_check_leaves_nothing);
     tcase_add_test(tc, no_permission);
     tcase_add_test(tc, full_disk);
     tcase_add_test(tc, directories);
