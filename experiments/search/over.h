@@ -4,7 +4,8 @@
  *
  *     /json/pointer=a,b,c          one of these (JSON, or texts without quotes)
  *     /json/pointer=LOW..HIGH      any value of that range; whole numbers where the scenario wants
- * them /json/pointer=LOW..HIGH/STEP values of that range, in steps
+ *                                  them
+ *     /json/pointer=LOW..HIGH/STEP values of that range, in steps
  *     ...:log                      sampled evenly by ratio
  *     ... as FORM                  the value takes the place of {} in FORM: "poisson({})"
  *

@@ -151,6 +151,22 @@ static void print_winner(const struct tuning *t, FILE *out)
     free(command);
 }
 
+static void print_failed(const struct tuning *t, FILE *out)
+{
+    const char *reason = NULL;
+    size_t failed = 0;
+
+    for (size_t i = 0; i < t->result.candidates; i++) {
+        bool this = t->result.candidate[i].fate == FATE_FAILED;
+
+        failed += this;
+        if (this && !reason && i < t->settings)
+            reason = t->reason[i];
+    }
+    if (failed)
+        fprintf(out, "%zu failed; the first: %s\n", failed, reason ? reason : "no reason is known");
+}
+
 void tuning_print(struct tuning *t, FILE *out)
 {
     struct ranked *list = ranking(t);
@@ -161,6 +177,8 @@ void tuning_print(struct tuning *t, FILE *out)
                 t->settings && t->reason[0] ? t->reason[0] : "no reason is known");
     else
         print_winner(t, out);
+    if (t->result.winner != SIZE_MAX)
+        print_failed(t, out);
     fputc('\n', out);
     print_table(t, list, out);
     if (t->result.candidates > SHOWN)

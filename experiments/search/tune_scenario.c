@@ -40,11 +40,33 @@ static int64_t setting_of(struct tuning *t, size_t candidate, const double *x)
     return t->setting[candidate];
 }
 
+/* The first settings are known: is there anything to choose from? What most of a space refuses is a
+ * mistake of whoever gave it, such as a range without the step that the scenario wants. */
+static int check_space(const struct tuning *t, struct errors *e)
+{
+    const char *reason = NULL;
+    size_t valid = 0;
+
+    for (size_t i = 0; i < t->settings; i++) {
+        valid += t->setting[i] >= 0;
+        if (t->setting[i] == -1 && !reason)
+            reason = t->reason[i];
+    }
+    if (!reason || valid > 1 || valid == t->settings - valid)
+        return 0;
+    return error_add(
+        e, EXIT_INPUT,
+        "%zu of the first %zu settings are no valid scenario; one of them: %s (a range "
+        "may have a step, as in 1ms..30ms/1ms)",
+        t->settings - valid, t->settings, reason);
+}
+
 static int evaluate(void *ctx, const struct tune_job *job, size_t jobs, bool *failed,
                     struct errors *e)
 {
     struct tuning *t = ctx;
     struct trial_job *list = xcalloc(jobs, sizeof *list);
+    bool first = !t->settings;
     size_t count = 0;
     int status;
 
@@ -54,7 +76,7 @@ static int evaluate(void *ctx, const struct tune_job *job, size_t jobs, bool *fa
         if (setting >= 0)
             list[count++] = (struct trial_job){(size_t)setting, job[i].replication};
     }
-    status = trials_run(&t->trials, list, count, e);
+    status = first && check_space(t, e) ? -1 : trials_run(&t->trials, list, count, e);
     for (size_t i = 0; i < jobs && !status; i++) {
         int64_t setting = t->setting[job[i].candidate];
 

@@ -115,14 +115,17 @@ int figures_unknown(const char *name, const char *what, struct errors *e)
     for (size_t i = 0; i < metric_count; i++)
         names[i] = metrics[i].name;
     nearest = nearest_name(p.metric, names, metric_count);
+    for (size_t i = 0; !nearest && *p.metric && i < metric_count; i++)
+        if (strstr(names[i], p.metric)) /* "p99.9" */
+            nearest = names[i];
     if (metric_by_name(p.metric))
         error_add(e, EXIT_INPUT, "%s: nothing in the scenario has \"%s\"", what, name);
     else if (nearest)
         error_add(e, EXIT_INPUT, "%s: no metric \"%s\": did you mean \"%s\"?", what, p.metric,
                   nearest);
     else
-        error_add(e, EXIT_INPUT, "%s: no metric \"%s\"; results.json of any run lists them", what,
-                  p.metric);
+        error_add(e, EXIT_INPUT, "%s: no metric \"%s\"; `hvsim doc reference/metrics` lists them",
+                  what, p.metric);
     free(names);
     pattern_free(&p);
     return -1;

@@ -43,6 +43,11 @@ check "tune finds the fewest hogs that do" says "^best, as it is now  *2 "
 check "tune: no setting keeps the bound" status 1 tune --minimise web:latency_mean --subject-to 'xen/hog:cpu_share>=900%' "${hogs[@]}" --budget 100
 check "tune says that none does" says "^No setting was found that keeps the constraints"
 
+check "tune: a space without a valid setting" status 2 tune --minimise web:latency_mean --over /hosts/0/scheduler/tslice=1ms..30ms --set /hosts/0/scheduler='{"type":"credit"}' --budget 100
+check "tune says what is wrong with it" says 'whole number of milliseconds.*1ms..30ms/1ms' "$TMP/err"
+check "tune guesses a metric" status 2 tune --minimise p99.9 "${hogs[@]}"
+check "tune says which" says 'did you mean "latency_p99.9"' "$TMP/err"
+
 # shellcheck disable=SC2054 # commas of ours
 mixed=(--maximise web:throughput --subject-to 'web:latency_p90<=20ms' --over /hosts/0/scheduler=credit,credit2
     --over /hosts/0/domains/0/weight=64..1024:log --over "/clients/0/load/arrivals=200/s..2000/s as poisson({})")
