@@ -73,7 +73,7 @@ finish_command() { # PAGE
         command='' expected=''
         return 0
     fi
-    (cd "$dir" && timeout 900 bash -c "$command") >"$TMP/actual" 2>&1 </dev/null || code=$?
+    (cd "$dir" && timeout 900 bash -o pipefail -c "$command") >"$TMP/actual" 2>&1 </dev/null || code=$?
     sed 's/[[:space:]]*$//' "$TMP/actual" >"$TMP/actual.trim"
     printf '%s' "$expected" | sed 's/[[:space:]]*$//' >"$TMP/expected"
     commands=$((commands + 1))
