@@ -91,7 +91,8 @@ static struct guest_op periodic_next(struct thread *t, sim_time now)
     s->slept = !s->slept;
     if (!s->slept)
         return COMPUTE(s->params.compute);
-    return SLEEP_UNTIL(next_period(s->params.start + s->params.phase, s->params.period, now));
+    return (struct guest_op){s->params.deferrable ? OP_DEFER : OP_SLEEP,
+                             next_period(s->params.start + s->params.phase, s->params.period, now)};
 }
 
 static const struct param periodic_rows[] = {
@@ -104,6 +105,12 @@ static const struct param periodic_rows[] = {
      .meaning = "Offset of the starts.", .status = STATUS_ASSUMED},
     {PARAM("start", DURATION, struct periodic_params, start), .def = "0", .range = PARAM_NO_RANGE,
      .meaning = "Date from which the starts are counted.", .status = STATUS_ASSUMED},
+    {PARAM("deferrable", BOOLEAN, struct periodic_params, deferrable), .def = "false",
+     .range = PARAM_NO_RANGE,
+     .meaning = "A start waits for the next tick of the guest's that comes anyway, as Linux's "
+                "deferrable timers do, which wake no idle CPU (see the guest's idle_tick and "
+                "busy_tick; without them it does not wait).",
+     .status = STATUS_ASSUMED},
 };
 static const struct param_table periodic_table =
     PARAM_TABLE("periodic", struct periodic_params, periodic_rows,

@@ -20,6 +20,7 @@ extern const struct program program_burst_sleep;
 /* Computes, then sleeps until the next start + phase + k * period strictly after now. */
 struct periodic_params {
     sim_time compute, period, phase, start;
+    bool deferrable; /* ... and then until the guest's next tick */
 };
 extern const struct program program_periodic;
 

@@ -117,6 +117,27 @@ static void read_lookbusy(struct capture_guest *g, struct json_value v, struct e
     g->lookbusy_seed = (uint64_t)field_integer(v, "seed", 0, INT64_MAX, 1, e);
 }
 
+/* The given captures' wakers (with a nominal burst) count 80 turns of that loop as a us, and report
+ * every 100 cycles: one run in 100 is
+ * 211 us longer and tells dom0. */
+static const double WAKER_PERCENT = 96;
+enum { WAKER_REPORTS = 100 };
+
+static void read_waker(struct capture_guest *g, struct json_value v, struct errors *e)
+{
+    bool nominal = json_exists(json_member(v, "burst_us_nominal"));
+
+    g->waker_sleep = field_time(v, "sleep_us", NS_PER_US, 5 * NS_PER_MS, e);
+    g->waker_burst =
+        field_time(v, nominal ? "burst_us_nominal" : "burst_us", NS_PER_US, 300 * NS_PER_US, e);
+    if (nominal)
+        g->waker_burst = (sim_time)((double)g->waker_burst * WAKER_PERCENT / 100);
+    if ((g->programs & CAPTURE_WAKER) && g->waker_sleep + g->waker_burst <= 0)
+        json_error(v, e, "a waker needs a burst or a sleep above 0");
+    g->waker_reports =
+        (uint32_t)field_integer(v, "report_every", 0, 1000000, nominal ? WAKER_REPORTS : 0, e);
+}
+
 static void read_guest(struct capture_guest *g, struct json_value v, struct errors *e)
 {
     struct json_value rtds = json_member(v, "rtds"), lookbusy = json_member(v, "lookbusy");
@@ -131,11 +152,7 @@ static void read_guest(struct capture_guest *g, struct json_value v, struct erro
     g->weight = (uint32_t)field_integer(v, "weight", 1, 65535, DEFAULT_WEIGHT, e);
     g->cap = (uint32_t)field_integer(v, "cap_percent", 0, 51200, 0, e);
     g->pinned = get_cpus(v, "pinned_to", cpumask_all(), e);
-    g->waker_sleep = field_time(v, "sleep_us", NS_PER_US, 5 * NS_PER_MS, e);
-    g->waker_burst = field_time(v, "burst_us_nominal", NS_PER_US,
-                                field_time(v, "burst_us", NS_PER_US, 300 * NS_PER_US, e), e);
-    if ((g->programs & CAPTURE_WAKER) && g->waker_sleep + g->waker_burst <= 0)
-        json_error(v, e, "a waker needs a burst or a sleep above 0");
+    read_waker(g, v, e);
     g->compute = field_time(v, "compute_us", NS_PER_US, 0, e);
     if (g->programs & CAPTURE_LOOKBUSY)
         read_lookbusy(g, json_exists(lookbusy) ? lookbusy : v, e);
@@ -381,6 +398,13 @@ bool capture_has(const struct capture *c, unsigned programs)
         if ((c->guest[i].programs & programs) == programs)
             return true;
     return false;
+}
+
+bool capture_interleaved(const struct capture *c)
+{
+    if (c->emulator)
+        return strstr(c->emulator, "1024 Hz") != NULL;
+    return cpumask_weight(&c->guest_cpus) > 1 || c->client.loop != CLIENT_NONE;
 }
 
 /* ---- logs ------------------------------------------------------------------------------------ */

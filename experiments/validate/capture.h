@@ -39,7 +39,8 @@ struct capture_guest {
     uint32_t vcpus, weight, cap;
     cpumask pinned; /* hard affinity; all: not pinned */
     sim_time waker_sleep, waker_burst;
-    sim_time compute; /* of the echo server, for each request */
+    uint32_t waker_reports; /* after so many cycles each; 0: it does not measure and report */
+    sim_time compute;       /* of the echo server, for each request */
     sim_time lookbusy_burst, lookbusy_sleep;
     uint64_t lookbusy_seed;            /* of the random sleep of less than a cycle at the start */
     sim_time rtds_period, rtds_budget; /* 0: the scheduler's own */
@@ -117,6 +118,10 @@ void capture_free_log(struct capture_log *log);
 
 /* Does any guest have all of these programs? */
 bool capture_has(const struct capture *c, unsigned programs);
+
+/* Was the emulator made to take short turns, by a timer of 1024 Hz? If the capture does not say:
+ * all captures but those of one guest pCPU and no client were recorded so. */
+bool capture_interleaved(const struct capture *c);
 
 /* The .json files of captures (with a trace or a log beside them) in a directory and all below it,
  * in the order of their names; NULL-terminated, freed by capture_free_list. NULL with an error. */

@@ -27,6 +27,28 @@ static const struct param echo_rows[] = {
 static const struct param_table echo_table =
     PARAM_TABLE("echo", struct echo_costs, echo_rows, .meaning = "The echo server's own work.");
 
+#define WAKER(name, text)                                                                          \
+    {                                                                                              \
+        PARAM(#name, DURATION, struct waker_costs, name), .def = "0", .max = "10ms",               \
+                                                          .meaning = text                          \
+    }
+
+static const struct param waker_rows[] = {
+    WAKER(overhead, "Work of a waker for each cycle, beside its loop: system call, user's mode."),
+    WAKER(clock, "For each cycle, if it measures how late its sleeps end."),
+    WAKER(report, "For each report on its console."),
+    WAKER(daemon, "What dom0 does for each of them."),
+};
+
+static const struct param_table waker_table =
+    PARAM_TABLE("waker", struct waker_costs, waker_rows, .meaning = "A waker's own work.");
+
+const struct capture_kernel_timer capture_kernel_timers[CAPTURE_KERNEL_TIMERS] = {
+    {512 * NS_PER_MS, 35 * NS_PER_US, false},
+    {1000 * NS_PER_MS, 30 * NS_PER_US, true},
+    {2016 * NS_PER_MS, 55 * NS_PER_US, true},
+    {2016 * NS_PER_MS, 35 * NS_PER_US, true}};
+
 static const struct part {
     const char *pointer;
     const struct param_table *table;
@@ -39,6 +61,7 @@ static const struct part {
     {"/guest/network", &vif_table, offsetof(struct capture_machine, vif)},
     {"/overhead", &overhead_table, offsetof(struct capture_machine, overhead)},
     {"/echo", &echo_table, offsetof(struct capture_machine, echo)},
+    {"/waker", &waker_table, offsetof(struct capture_machine, waker)},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 

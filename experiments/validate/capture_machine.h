@@ -8,7 +8,8 @@
  *      "dom0": {"costs": ...},                      models/guest
  *      "guest": {"costs": ..., "network": ...},
  *      "overhead": {"credit2": ..., ...},           of schedulers, added to each context switch
- *      "echo": {"overhead": ...}}                   of the echo server, for each request
+ *      "echo": {"overhead": ...},                   of the echo server, for each request
+ *      "waker": {"overhead": ..., ...}}             of a waker, for each cycle or report
  */
 #ifndef HVSIM_VALIDATE_CAPTURE_MACHINE_H
 #define HVSIM_VALIDATE_CAPTURE_MACHINE_H
@@ -30,7 +31,22 @@ struct capture_machine {
     struct echo_costs {
         sim_time overhead;
     } echo;
+    struct waker_costs {
+        sim_time overhead, clock, report, daemon;
+    } waker;
 };
+
+/* The guests' kernel's own timers. They come with its ticks; deferrable ones with those that come
+ * anyway. In all guests' traces: the clocksource watchdog's, 0.5 s and rounded up by the timer
+ * wheel (lb30x3's guests wake at multiples of 512 ms, for 40 us more than a tick takes); and three
+ * more, of 1 s and twice 2 s and rounded up likewise, whose work comes with ticks of vCPUs that are
+ * awake or were just now (b1, b4: what they are a trace does not tell; kernels of this version
+ * gather statistics and reap caches so). */
+enum { CAPTURE_KERNEL_TIMERS = 4 };
+extern const struct capture_kernel_timer {
+    sim_time period, work;
+    bool deferrable;
+} capture_kernel_timers[CAPTURE_KERNEL_TIMERS];
 
 /* What that scheduler adds to each context switch. */
 sim_time capture_machine_overhead(const struct capture_machine *m, const char *scheduler);

@@ -4,6 +4,7 @@
 #include "experiments/traces/xentrace_write.h"
 #include "experiments/validate/capture_figures.h"
 #include "experiments/validate/capture_host.h"
+#include "experiments/validate/capture_waker.h"
 #include "models/hypervisor/turns.h"
 #include "workloads/lookbusy.h"
 #include "workloads/prober.h"
@@ -29,11 +30,8 @@
 #define WRITER_PERIOD NS_PER_S
 #define WRITER_WORK (3 * NS_PER_MS)
 
-/* The guests' kernel: its clocksource watchdog, due twice a second, comes round in the timer wheel
- * every 128 ticks of 4 ms (lb30x3's guests wake at multiples of 512 ms, for 40 us more than a tick
- * takes). */
-#define WATCHDOG_PERIOD (512 * NS_PER_MS)
-#define WATCHDOG_WORK (35 * NS_PER_US)
+/* The emulator's own timer, where nothing makes its turns shorter (QEMU 7.2: TCG_KICK_PERIOD). */
+#define KICK_PERIOD (100 * NS_PER_MS)
 
 #define TRACE_KHZ 1000000 /* a cycle is a nanosecond */
 #define FRAMING 42        /* Ethernet, IP and UDP around a payload */
@@ -47,6 +45,8 @@ struct capture_world {
     struct host *host;
     struct cpupool *dom0_pool, *guest_pool;
     struct guest **guest; /* dom0, then the capture's */
+    struct capture_waker **waker;
+    size_t wakers;
     struct host_net *net;
     struct prober *prober;
     uint32_t server; /* endpoint of the guest that the client asks */
@@ -141,6 +141,10 @@ static void add_host(struct capture_world *w)
     host_vary(w->host, w->seed, w->replication, "host");
     if (c->pcpus == 1 || c->tsc_hz != 1000000000) /* nothing to take turns with; real threads */
         w->host->costs.emulator_tick = tick = 0;
+    if (tick && !capture_interleaved(c)) {
+        w->host->costs.emulator_whole = true;
+        w->host->costs.emulator_tick = tick = KICK_PERIOD;
+    }
     if (tick)
         turns_init(w->host, some(w, tick));
     if (c->placement == PLACED_POOL && !cpumask_empty(&rest)) {
@@ -193,6 +197,22 @@ static void add_periodic(struct capture_world *w, struct guest *g, sim_time peri
     add_program(w, g, "periodic", &p, CLASS_NORMAL, NULL);
 }
 
+static void add_kernel_timers(struct capture_world *w, struct guest *g)
+{
+    sim_time tick = g->costs.tick, phase = g->vcpu[0].tick_phase;
+
+    for (size_t i = 0; i < CAPTURE_KERNEL_TIMERS; i++) {
+        const struct capture_kernel_timer *k = &capture_kernel_timers[i];
+        const struct periodic_params p = {.compute = k->work,
+                                          .period = k->period,
+                                          .phase = some(w, k->period / tick) * tick,
+                                          .start = phase < 0 ? 0 : phase,
+                                          .deferrable = k->deferrable};
+
+        add_program(w, g, "periodic", &p, CLASS_NORMAL, NULL);
+    }
+}
+
 static void add_dom0(struct capture_world *w)
 {
     const struct capture *c = w->capture;
@@ -212,7 +232,6 @@ static void add_programs(struct capture_world *w, struct guest *g, const struct 
 {
     const struct rpc_params rpc = {
         .port = RPC_PORT, .threads = 1, .overhead = w->machine_costs->echo.overhead};
-    const struct burst_sleep_params waker = {.compute = cg->waker_burst, .sleep = cg->waker_sleep};
     /* 29.5 ms and the guest's ticks fit into a slice of 30 ms, 30 ms and ticks do not. */
     sim_time burst = (sim_time)((double)cg->lookbusy_burst * w->capture->compute_percent / 100);
     sim_time cycle = burst + cg->lookbusy_sleep;
@@ -221,11 +240,12 @@ static void add_programs(struct capture_world *w, struct guest *g, const struct 
         .cycle = cycle,
         .random_phase = true};
 
-    add_periodic(w, g, WATCHDOG_PERIOD, WATCHDOG_WORK);
+    add_kernel_timers(w, g);
     if (cg->programs & CAPTURE_ECHO)
         add_program(w, g, "rpc", &rpc, CLASS_NORMAL, stack);
     if (cg->programs & CAPTURE_WAKER)
-        add_program(w, g, "burst_sleep", &waker, CLASS_NORMAL, NULL);
+        w->waker[w->wakers++] =
+            capture_waker_start(g, w->guest[0], cg, &w->machine_costs->waker, CLASS_NORMAL);
     if (cg->programs & CAPTURE_LOOKBUSY)
         add_program(w, g, "lookbusy", &lookbusy, CLASS_NORMAL, NULL);
     if (cg->programs & CAPTURE_HOG)
@@ -376,6 +396,9 @@ static void tear_down(struct capture_world *w)
     for (size_t i = 0; i <= w->capture->guests; i++)
         guest_free(w->guest[i]);
     free(w->guest);
+    for (size_t i = 0; i < w->wakers; i++)
+        capture_waker_free(w->waker[i]);
+    free(w->waker);
     fleet_free(&w->fleet);
     machine_free(&w->machine);
     free(w->trace);
@@ -393,6 +416,7 @@ int capture_simulate(const struct capture *c, const struct capture_machine *m, u
         BUG("no memory stream");
     rng_init(&w.rng, seed, replication, "capture", "phases");
     w.guest = xcalloc(c->guests + 1, sizeof *w.guest);
+    w.waker = xcalloc(c->guests + 1, sizeof *w.waker);
     fleet_init(&w.fleet);
     machine_init(&w.machine, NULL, &machine_ops, &w);
     fleet_add(&w.fleet, &w.machine);

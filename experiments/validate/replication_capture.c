@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/validate/replication_capture.h"
 
+#include "experiments/validate/capture_machine.h"
 #include "sim/json_writer.h"
 
 #include <math.h>
@@ -14,10 +15,10 @@ const double capture_quantiles[CAPTURE_QUANTILES] = {0.5, 0.9, 0.99};
 #define SETTLE (1100 * NS_PER_MS)
 #define PHASES (100 * NS_PER_MS) /* random part of all starts */
 
-/* As in capture_world.c. */
-#define WATCHDOG_PERIOD (512 * NS_PER_MS)
-#define WATCHDOG_WORK (35 * NS_PER_US)
-#define WATCHDOG_STEP (197 * NS_PER_MS) /* between the phases of two guests (assumed) */
+/* Of the guests' kernels' timers (assumed): between the phases of one in two guests, and of two in
+ * one guest. */
+#define TIMERS_STEP (197 * NS_PER_MS)
+#define TIMERS_OWN_STEP (89 * NS_PER_MS)
 
 unsigned capture_replicas(const struct capture *c)
 {
@@ -129,18 +130,23 @@ static void put_hog(struct json_writer *w, const char *class)
     json_end(w);
 }
 
-/* The guest kernel's clocksource watchdog, due twice a second, comes round in the timer wheel every
- * 128 ticks of 4 ms; guest i's at a phase of its own. */
-static void put_watchdog(struct json_writer *w, size_t i)
+/* Guest i's kernel's own timers. */
+static void put_kernel_timers(struct json_writer *w, size_t i)
 {
-    json_begin_inline(w, NULL, '{');
-    json_begin_inline(w, "run", '{');
-    json_put_string(w, "type", "periodic");
-    json_put_quantity(w, "period", QUANTITY_DURATION, WATCHDOG_PERIOD);
-    json_put_quantity(w, "compute", QUANTITY_DURATION, WATCHDOG_WORK);
-    json_put_quantity(w, "phase", QUANTITY_DURATION, (sim_time)i * WATCHDOG_STEP % WATCHDOG_PERIOD);
-    json_end(w);
-    json_end(w);
+    for (size_t k = 0; k < CAPTURE_KERNEL_TIMERS; k++) {
+        const struct capture_kernel_timer *t = &capture_kernel_timers[k];
+        sim_time phase = (sim_time)i * TIMERS_STEP + (sim_time)k * TIMERS_OWN_STEP;
+
+        json_begin_inline(w, NULL, '{');
+        json_begin_inline(w, "run", '{');
+        json_put_string(w, "type", "periodic");
+        json_put_quantity(w, "period", QUANTITY_DURATION, t->period);
+        json_put_quantity(w, "compute", QUANTITY_DURATION, t->work);
+        json_put_quantity(w, "phase", QUANTITY_DURATION, phase % t->period);
+        json_put_boolean(w, "deferrable", t->deferrable);
+        json_end(w);
+        json_end(w);
+    }
 }
 
 static void put_rtds(struct json_writer *w, const struct capture_guest *g)
@@ -180,7 +186,7 @@ static void put_guest(struct json_writer *w, const struct capture *c, const stru
     if (g->rtds_period)
         put_rtds(w, g);
     json_begin(w, "programs", '[');
-    put_watchdog(w, (size_t)(g - c->guest));
+    put_kernel_timers(w, (size_t)(g - c->guest));
     if (g->programs & CAPTURE_REPLICA)
         put_controller(w, g);
     if (g->programs & CAPTURE_LOOKBUSY)

@@ -201,7 +201,7 @@ static struct thread *add_burst_sleep(const struct behaviour *b)
 static struct thread *add_periodic(const struct behaviour *b)
 {
     struct periodic_params p = {given(b, "compute_us"), above_0(b, "period_us"),
-                                given(b, "phase_us"), b->start};
+                                given(b, "phase_us"), b->start, false};
 
     return add(b, &program_periodic, &p);
 }

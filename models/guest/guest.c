@@ -58,8 +58,9 @@ static const struct param guest_cost_rows[] = {
      .meaning = "Period of the guest's scheduler tick (preemption between its threads).",
      .source = "Debian's kernels: HZ=250", .status = STATUS_CITED},
     {PARAM("idle_tick", BOOLEAN, struct guest_costs, idle_tick), .def = "false",
-     .meaning = "The tick goes on once after the vCPU has gone idle, which wakes it again (Linux's "
-                "dynamic ticks stop only then).",
+     .meaning =
+         "One tick more comes after the vCPU has gone idle, and wakes it (Linux's dynamic ticks "
+         "stop only then).",
      .status = STATUS_ASSUMED},
     {PARAM("busy_tick", BOOLEAN, struct guest_costs, busy_tick), .def = "false",
      .range = PARAM_NO_RANGE,
@@ -218,14 +219,27 @@ static void program_timer(struct guest_vcpu *gv)
     vcpu_set_timer(gv->vcpu, first);
 }
 
-static void add_sleeper(struct guest_vcpu *gv, struct thread *t)
+static void insert_sleeper(struct list *sleepers, struct thread *t)
 {
-    struct list *at = gv->sleepers.next;
+    struct list *at = sleepers->next;
 
-    while (at != &gv->sleepers && container_of(at, struct thread, sleep)->wake_at <= t->wake_at)
+    while (at != sleepers && container_of(at, struct thread, sleep)->wake_at <= t->wake_at)
         at = at->next;
     list_insert_before(at, &t->sleep);
+}
+
+static void add_sleeper(struct guest_vcpu *gv, struct thread *t)
+{
+    insert_sleeper(&gv->sleepers, t);
     program_timer(gv);
+}
+
+static void defer(struct guest_vcpu *gv, struct thread *t)
+{
+    if (gv->guest->costs.idle_tick || gv->guest->costs.busy_tick)
+        insert_sleeper(&gv->lazy, t);
+    else
+        add_sleeper(gv, t);
 }
 
 /* The vCPU has something to do after having been idle: its tick begins again. */
@@ -247,14 +261,15 @@ static bool busy(const struct guest_vcpu *gv)
     return gv->working || gv->work_first || gv->runnable || (gv->current && gv->current->ready);
 }
 
-/* The tick of a busy vCPU: whom it finds has had this tick, says the kernel. Softirqs are not
- * counted (they have a column of their own). */
+/* The tick of a vCPU, with busy_tick: whom it finds has had this tick, says the kernel. Softirqs
+ * are not counted (they have a column of their own). */
 static void tick_found(struct guest_vcpu *gv, sim_time now)
 {
     if (gv->current && gv->current->ready && !gv->working)
         gv->busy_ticks++;
-    /* One that wakes an idle vCPU, with idle_tick, was the last. */
-    if (gv->guest->costs.idle_tick ? !busy(gv) : gv->idling)
+    /* With idle_tick the one that finds the vCPU halted, and nothing to do, is the last; one that
+     * comes before, be it on the way to the halt, is followed by another. */
+    if (gv->guest->costs.idle_tick ? gv->halted && !busy(gv) : gv->idling)
         return;
     tick_restart(gv, now);
     gv->kernel_left += vary(gv, gv->guest->costs.tick_work);
@@ -270,6 +285,19 @@ sim_time guest_busy_time(const struct guest *g)
     return sum;
 }
 
+static void wake_those_due(struct guest_vcpu *gv, struct list *sleepers, sim_time now)
+{
+    while (!list_empty(sleepers)) {
+        struct thread *t = container_of(sleepers->next, struct thread, sleep);
+
+        if (t->wake_at > now)
+            break;
+        list_remove(&t->sleep);
+        make_ready(t, now);
+        tick_restart(gv, now);
+    }
+}
+
 static void timer_interrupt(struct evtchn *ch, sim_time now)
 {
     struct guest_vcpu *gv = ch->vcpu->guest_data;
@@ -279,17 +307,10 @@ static void timer_interrupt(struct evtchn *ch, sim_time now)
         gv->tick_at = SIM_NEVER;
         if (gv->guest->costs.busy_tick)
             tick_found(gv, now);
+        wake_those_due(gv, &gv->lazy, now);
     }
     gv->kernel_left += vary(gv, gv->guest->costs.timer);
-    while (!list_empty(&gv->sleepers)) {
-        struct thread *t = container_of(gv->sleepers.next, struct thread, sleep);
-
-        if (t->wake_at > now)
-            break;
-        list_remove(&t->sleep);
-        make_ready(t, now);
-        tick_restart(gv, now);
-    }
+    wake_those_due(gv, &gv->sleepers, now);
     program_timer(gv);
 }
 
@@ -304,13 +325,16 @@ void thread_wake(struct thread *t, sim_time now)
     make_ready(t, now);
 }
 
-/* It goes idle: a tick that came meanwhile was all there is to it, else the next will wake it. */
+/* It goes idle, and the next tick will wake it: one that is due but has not come yet, or, where
+ * ticks do not interrupt, the first one from now on. */
 static void tick_keep(struct guest_vcpu *gv, sim_time now)
 {
     if (gv->tick_phase < 0)
         gv->tick_phase = now;
-    if (gv->tick_at <= now)
+    if (gv->tick_at <= now && !gv->guest->costs.busy_tick) {
         gv->tick_at = SIM_NEVER;
+        tick_restart(gv, now);
+    }
     program_timer(gv);
 }
 
@@ -491,6 +515,11 @@ static bool begin_op(struct guest_vcpu *gv, struct thread *t, sim_time now)
         t->wake_at = t->op.arg;
         add_sleeper(gv, t);
         return false;
+    case OP_DEFER:
+        t->ready = false;
+        t->wake_at = t->op.arg;
+        defer(gv, t);
+        return false;
     case OP_WAIT:
         t->ready = false;
         if (t->op.arg > 0) {
@@ -578,7 +607,8 @@ static bool step(struct guest_vcpu *gv, sim_time now)
         gv->tick_at = SIM_NEVER;
         program_timer(gv);
     }
-    if (vcpu_block(gv->vcpu)) {
+    gv->halted = vcpu_block(gv->vcpu);
+    if (gv->halted) {
         gv->kernel_left += vary(gv, gv->guest->costs.idle_exit);
         return true;
     }
@@ -637,6 +667,7 @@ static void upcall(struct vcpu *v, sim_time now)
     gv->kernel_left += vary(gv, gv->guest->costs.upcall);
     gv->inside = true;
     take_events(gv, now);
+    gv->halted = false;
     if (gv->kernel_left > 0)
         go_on(gv);
     gv->inside = false;
@@ -664,6 +695,7 @@ struct vcpu *guest_add_vcpu(struct guest *g)
     gv->tick_phase = -1;
     list_init(&gv->runq);
     list_init(&gv->sleepers);
+    list_init(&gv->lazy);
     gv->work_last = &gv->work_first;
     gv->vcpu = domain_add_vcpu(g->domain, &guest_ops, gv);
     gv->vcpu->timer_virq.handler = timer_interrupt;

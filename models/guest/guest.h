@@ -29,6 +29,8 @@ struct work;
 enum guest_op_kind {
     OP_COMPUTE, /* for arg ns of CPU time; SIM_NEVER: without end */
     OP_SLEEP,   /* until the date arg */
+    OP_DEFER,   /* until the first tick that comes from the date arg on: Linux's deferrable timers,
+                   which wake no idle CPU. Where ticks do not interrupt it is an OP_SLEEP. */
     OP_WAIT,    /* until thread_wake(), or until the date arg if that is above 0 */
     OP_YIELD,   /* SCHEDOP_yield: give up the pCPU, stay runnable */
     OP_EXIT     /* the thread ends */
@@ -62,7 +64,7 @@ struct thread {
     const char *name;
     struct guest_op op; /* the operation it is in */
     sim_time left;      /* of an OP_COMPUTE, up to date while the thread is not current */
-    sim_time wake_at;   /* of an OP_SLEEP, or of an OP_WAIT with a date */
+    sim_time wake_at;   /* of an OP_SLEEP or OP_DEFER, or of an OP_WAIT with a date */
     sim_time vruntime;
     sim_time cpu_time; /* received so far, up to date while not current */
     enum thread_class class;
@@ -92,7 +94,7 @@ struct guest_costs {
         softirq_limit;  /* interrupt work that goes on for longer is left to a thread; 0: never */
     int64_t jitter;     /* of the kernel's costs, in units of sim/units.h's percent */
     sim_time tick;      /* the guest's own tick: granularity of preemption between threads */
-    bool idle_tick;     /* the tick goes on once after the vCPU has gone idle */
+    bool idle_tick;     /* one tick more comes after the vCPU has gone idle */
     bool busy_tick;     /* the tick interrupts the vCPU while it is not idle, and counts its time */
     sim_time tick_work; /* ... and does so much beyond */
 };
@@ -105,6 +107,7 @@ struct guest_vcpu {
     struct thread *current;
     struct list runq;     /* runnable threads that wait for this vCPU */
     struct list sleepers; /* by wake_at, then by arrival */
+    struct list lazy;     /* the same, of those in OP_DEFER */
     struct work *work_first, **work_last;
     struct work *working;     /* whose cost is being paid */
     sim_time work_time;       /* of interrupt work without a break */
@@ -121,6 +124,7 @@ struct guest_vcpu {
     sim_time slice_left; /* of the current thread's turn */
     uint8_t doing;       /* what the vCPU's burst is for */
     bool idling;         /* on its way to block */
+    bool halted;         /* it has blocked, and no upcall has come since */
     struct rng rng;      /* for costs that vary */
     bool inside;         /* the kernel is at work on it at this moment of the simulation */
     struct evtchn ipi;   /* from the guest's other vCPUs */

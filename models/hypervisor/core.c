@@ -419,6 +419,7 @@ void core_turn_won(struct pcpu *p, sim_time now)
     if (p->lates) {
         p->lates = 0;
         p->timers_set = now;
+        p->deadline = -1; /* it sets its timer anew, whatever the date */
         turns_timer_set(p);
     }
     if (p->asked) {
@@ -426,8 +427,11 @@ void core_turn_won(struct pcpu *p, sim_time now)
         if (!timer_armed(&p->ipi)) /* no deadline of the emulator's: it would end the turn first */
             queue_arm_key(p->host->queue, &p->ipi, now + p->host->costs.ipi, RANK_EXTERNAL, p->id);
     }
-    if (p->current)
-        run_current(p, now);
+    if (!p->current)
+        return;
+    run_current(p, now);
+    if (p->current->idle && !timer_armed(&p->ipi) && !cpumask_test(&p->host->pending, p->id))
+        turns_idle(p); /* its timers were all */
 }
 
 static void ipi_fire(struct timer *t, sim_time now)

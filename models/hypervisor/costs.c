@@ -50,6 +50,12 @@ static const struct param rows[] = {
          "The machine is emulated in one thread: pCPUs run in turn, and the emulator's clock "
          "has a deadline this often; 0: a real machine.",
      .status = STATUS_ASSUMED},
+    {PARAM("emulator_whole", BOOLEAN, struct host_costs, emulator_whole), .def = "false",
+     .range = PARAM_NO_RANGE,
+     .meaning =
+         "With emulator_tick: a turn is all that is left until the next deadline, not divided by "
+         "the number of pCPUs.",
+     .source = "QEMU before 8.1", .status = STATUS_CITED},
     {PARAM("smt_factor", INTEGER, struct host_costs, smt_factor), .def = "69", .min = "1",
      .max = "100",
      .meaning = "Per cent of its speed that a hardware thread keeps while a sibling is busy.",

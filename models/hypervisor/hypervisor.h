@@ -175,6 +175,7 @@ struct pcpu {
     bool in_late;           /* ... which are being handled now */
     bool kicked;            /* turns.h */
     uint32_t last_tickled;  /* Credit: whom it told last, in whatever pool (last_tickle_cpu) */
+    sim_time deadline;      /* turns.h: what it has last set its timer to */
     sim_time timers_set;    /* it has last set its timer: for timer_slop */
     sim_time slice_granted; /* of the last decision; -1 none */
 };
@@ -218,6 +219,7 @@ struct host_costs {
     sim_time cache_refill;   /* extra work after a full loss of the cache */
     sim_time cache_lifetime; /* others' run time after which the cache is lost entirely */
     sim_time emulator_tick;  /* pCPUs run in turn, see turns.h; 0: at the same time */
+    bool emulator_whole;     /* a turn is all that is left until the next deadline */
     int64_t smt_factor;      /* per cent of nominal speed while a sibling is busy; 100: no effect */
 };
 

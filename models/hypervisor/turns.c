@@ -82,7 +82,7 @@ static sim_time share(struct host *h, sim_time now)
 {
     sim_time left = limit(h, now);
 
-    return left < LEAST || h->pcpu_count < 2 ? left : left / h->pcpu_count;
+    return left < LEAST || h->costs.emulator_whole ? left : left / h->pcpu_count;
 }
 
 /* ---- turns ----------------------------------------------------------------------------------- */
@@ -262,7 +262,10 @@ void turns_timer_set(struct pcpu *p)
     if (!h->costs.emulator_tick || t->holder != p->id || t->due || p->in_late)
         return;
     own = own_deadlines(h);
-    if (own[p->id] >= deadline_but(h, own, p->id, now))
+    if (own[p->id] == p->deadline)
+        return;
+    p->deadline = own[p->id];
+    if (p->deadline >= deadline_but(h, own, p->id, now))
         return;
     kick_all(h, true);
     p->kicked = false;

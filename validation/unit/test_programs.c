@@ -241,6 +241,45 @@ START_TEST(test_ticks)
 }
 END_TEST
 
+/* A tick that comes on the way to the halt is no idle one: another follows. */
+START_TEST(test_tick_before_halt)
+{
+    teardown();
+    world_init(&w, true, "credit", 1);
+    w.guest_costs.timer = 5 * NS_PER_US;
+    w.guest_costs.idle_enter = 20 * NS_PER_US;
+    w.guest_costs.idle_tick = w.guest_costs.busy_tick = true;
+    world_dom0(&w, 1);
+    start("job", "{\"work\": \"3990us\"}", 1);
+    run(NS_PER_S);
+    /* one in the 20 us after 3,990 us, one idle, after which the kernel goes idle again */
+    ck_assert_int_eq(ran(0), 3990 * NS_PER_US + 2 * 20 * NS_PER_US + 2 * 5 * NS_PER_US);
+}
+END_TEST
+
+/* Deferrable timers wait for a tick that comes anyway, and wake no idle vCPU. */
+START_TEST(test_deferrable)
+{
+    static const char *const of[] = {"false", "true"};
+
+    for (int deferrable = 0; deferrable < 2; deferrable++) {
+        char params[120];
+
+        teardown();
+        world_init(&w, true, "credit", 1);
+        w.guest_costs.idle_tick = w.guest_costs.busy_tick = true;
+        world_dom0(&w, 1);
+        snprintf(params, sizeof params,
+                 "{\"compute\": \"100us\", \"period\": \"50ms\", \"deferrable\": %s}",
+                 of[deferrable]);
+        start("periodic", params, 1);
+        run(NS_PER_S - 1);
+        /* after its first time an idle tick comes, and then none */
+        ck_assert_int_eq(ran(0), (deferrable ? 1 : 20) * 100 * NS_PER_US);
+    }
+}
+END_TEST
+
 START_TEST(test_job)
 {
     struct thread *t = start("job", "{\"work\": \"300ms\"}", 1);
@@ -288,7 +327,9 @@ Suite *suite_programs(void)
                                   test_job_again,
                                   test_wake_across_vcpus,
                                   test_kernel_costs,
-                                  test_ticks};
+                                  test_ticks,
+                                  test_tick_before_halt,
+                                  test_deferrable};
     Suite *s = suite_create("programs");
     TCase *tc = tcase_create("programs");
 

@@ -232,6 +232,65 @@ START_TEST(the_nearest_timer_kicks)
 }
 END_TEST
 
+static struct noted later;
+
+static sim_time set_later_timer(struct world *w, struct vcpu *v, const void *arg, sim_time now)
+{
+    (void)v;
+    (void)arg;
+    arm_noted(w->host, &later, 0, now + 300 * US);
+    return 0;
+}
+
+/* Half-way through the turn that pCPU 0 has after its first timer, it arms another one behind it:
+ * the first date that it waits for is the same, and it keeps the turn. */
+START_TEST(a_timer_behind_the_first_does_not_kick)
+{
+    struct world *w = in_turns();
+    sim_time tick = 100 * US + 10 * 800 * US;
+
+    world_at(w, tick + 100 * US, set_timer, NULL, NULL);
+    world_at(w, tick + 225 * US, set_later_timer, NULL, NULL);
+    expect_turn(w, tick + 200 * US, tick + 250 * US, 0);
+    world_free(w);
+}
+END_TEST
+
+/* QEMU 7.2: a turn is not divided, and when it is over the deadline takes the place of the other's.
+ */
+START_TEST(a_pass_is_not_divided)
+{
+    struct world *w = in_turns();
+    sim_time tick = 100 * US + 10 * 800 * US;
+
+    w->host->costs.emulator_whole = true;
+    expect_turn(w, tick, tick + 800 * US, 0);
+    expect_turn(w, tick + 800 * US, tick + 1600 * US, 0);
+    world_free(w);
+}
+END_TEST
+
+/* pCPU 0 is idle but for a timer, 200 us after a tick: it has the turn for the time that it takes
+ * to go back to its idle loop, not for its budget. */
+START_TEST(an_idle_pcpu_has_a_turn_for_its_timers_only)
+{
+    struct world *w = world_new(XEN_4_17, 2, 1, 0, 0);
+    sim_time tick = 100 * US + 10 * 800 * US;
+
+    w->host->costs.emulator_tick = 800 * US;
+    w->host->costs.context_switch = 5 * US;
+    turns_init(w->host, 100 * US);
+    world_pool(w, "null", NULL, NULL, 137 * US, 1 * MS);
+    world_pinned_hog(w, world_domain(w, 256, 1), 1, 2 * MS);
+    world_at(w, tick, set_timer, NULL, NULL);
+    expect_turn(w, tick + 100 * US, tick + 200 * US, 1);
+    expect_turn(w, tick + 200 * US, tick + 205 * US, 0);
+    ck_assert_int_eq(kick.handled, tick + 200 * US);
+    expect_turn(w, tick + 205 * US, tick + 800 * US, 1);
+    world_free(w);
+}
+END_TEST
+
 static bool blocked_at_once;
 
 static void act_and_block(struct vcpu *v, sim_time now)
@@ -696,6 +755,9 @@ Suite *suite_rules(void)
     tcase_add_test(core, to_be_told_takes_time);
     tcase_add_test(core, timers_within_the_slop_wait);
     tcase_add_test(core, a_pass_is_divided);
+    tcase_add_test(core, a_pass_is_not_divided);
+    tcase_add_test(core, a_timer_behind_the_first_does_not_kick);
+    tcase_add_test(core, an_idle_pcpu_has_a_turn_for_its_timers_only);
     tcase_add_test(core, the_nearest_timer_kicks);
     tcase_add_test(core, a_pending_event_ends_a_block);
     tcase_add_test(core, soft_affinity_counts_only_as_a_restriction);
