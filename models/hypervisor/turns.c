@@ -11,7 +11,8 @@ static const sim_time LEAST = NS_PER_US;
 
 static bool wants(const struct pcpu *p)
 {
-    return p->asked || p->lates || (p->current && !p->current->idle);
+    return p->asked || p->lates || cpumask_test(&p->host->pending, p->id) ||
+           (p->current && !p->current->idle);
 }
 
 static bool other_wants(const struct host *h)
