@@ -274,8 +274,12 @@ static void account(struct driven *d, struct pool_follow *pf, const struct follo
 
     for_each_followed(dv, d, pf)
     {
-        was[2 * (dv - d->vcpu)] = is_active(credit_vcpu(dv->vcpu));
-        was[2 * (dv - d->vcpu) + 1] = credit_vcpu(dv->vcpu)->parked;
+        struct credit_vcpu *cv = credit_vcpu(dv->vcpu);
+
+        if (!dv->vcpu->pause_count) /* damaged records woke it */
+            cv->parked = false;
+        was[2 * (dv - d->vcpu)] = is_active(cv);
+        was[2 * (dv - d->vcpu) + 1] = cv->parked;
     }
     d->host->executing = c->master;
     driven_fire(d, &c->acct, at);
@@ -368,7 +372,8 @@ static void migrates(struct pool_follow *pf, struct vcpu *v, uint32_t cpu)
 {
     struct credit_vcpu *cv = credit_vcpu(v);
 
-    if (v->is_running || list_linked(&cv->runq) || !cpumask_test(&pf->pool->cpus, cpu))
+    if (v->is_running || list_linked(&cv->runq) || cpu >= MAX_PCPUS /* a damaged record */ ||
+        !cpumask_test(&pf->pool->cpus, cpu))
         return;
     v->processor = cpu;
     cv->migrating = true;

@@ -335,8 +335,8 @@ static struct vcpu *vcpu_of(struct driven *d, const struct follow_record *r)
 {
     uint32_t number = r->word[0] & 0xffff;
 
-    if (r->vcpu == VCPU_IDLE)
-        return number < d->host->pcpu_count ? d->host->pcpu[number].idle : NULL;
+    if (r->vcpu == VCPU_IDLE) /* each pCPU has its own; else the record is damaged */
+        return number == r->pcpu ? d->host->pcpu[number].idle : NULL;
     return r->vcpu >= 0 ? d->vcpu[r->vcpu].vcpu : NULL;
 }
 
@@ -528,7 +528,7 @@ static void place(struct vcpu *v, uint32_t pcpu)
 {
     struct scheduler *s = vcpu_scheduler(v);
 
-    if (v->processor == pcpu || !cpumask_test(&v->domain->pool->cpus, pcpu))
+    if (v->processor == pcpu || pcpu >= MAX_PCPUS || !cpumask_test(&v->domain->pool->cpus, pcpu))
         return;
     if (s->ops->migrate)
         s->ops->migrate(s, v, pcpu);

@@ -32,9 +32,12 @@ struct rt_follow_vcpu {
     sim_time own_deadline, own_budget;
 };
 
+/* A damaged one is 0: sums of a few stay far from the end of sim_time. */
 static sim_time wide(const struct follow_record *r, unsigned word)
 {
-    return (sim_time)((uint64_t)r->word[word + 1] << 32 | r->word[word]);
+    sim_time t = (sim_time)((uint64_t)r->word[word + 1] << 32 | r->word[word]);
+
+    return t > INT64_MAX / 4 || t < INT64_MIN / 4 ? 0 : t;
 }
 
 /* Of a replenishment: its second word is the level, which records up to Xen 4.9 do not have. */

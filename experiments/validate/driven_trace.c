@@ -10,6 +10,7 @@ enum { LOOK_AHEAD = 24, RECORDS_MAX = 1 << 26, AFTERWARDS = 4, STRANGERS = 32 };
 
 /* A single record so far ahead of all around it is damaged: nobody waits that long. */
 static const sim_time JUMP = 10 * NS_PER_S;
+static const uint64_t FAR = INT64_MAX / 4; /* no sum of two overflows */
 
 /* ---- vCPUs ----------------------------------------------------------------------------------- */
 
@@ -150,6 +151,7 @@ static void take(struct follow_trace *t, size_t *room, const struct xentrace_rec
                  uint64_t first, uint64_t hz)
 {
     struct follow_record *f;
+    uint64_t ns;
 
     if (t->recs == *room) {
         *room = *room ? 2 * *room : 65536;
@@ -157,7 +159,8 @@ static void take(struct follow_trace *t, size_t *room, const struct xentrace_rec
     }
     f = &t->rec[t->recs++];
     memset(f, 0, sizeof *f);
-    f->at = TRACE_BEGIN + (rec->tsc < first ? 0 : (sim_time)xentrace_ns(rec->tsc - first, hz));
+    ns = rec->tsc < first ? 0 : xentrace_ns(rec->tsc - first, hz);
+    f->at = TRACE_BEGIN + (sim_time)(ns < FAR ? ns : FAR);
     f->event = rec->event;
     f->pcpu = rec->pcpu;
     f->words = rec->words;

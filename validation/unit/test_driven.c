@@ -199,6 +199,39 @@ START_TEST(flipped_bits)
 }
 END_TEST
 
+static const char *const wrong[] = {"credit/a2cap25", "credit2/a2", "kit/rtds_waker",
+                                    "kit/null_echo"};
+
+/* Words take each other's places, or the ends of their range. */
+START_TEST(wrong_words)
+{
+    static const uint32_t ends[] = {0, 1, 7, INT32_MAX, UINT32_MAX};
+    struct capture *c = capture_of(wrong[_i]);
+    uint64_t random = 2;
+    size_t size;
+    unsigned char *data = unpacked(c->trace, &size);
+    size_t words = (size < 60000 ? size : 60000) / sizeof *ends;
+
+    for (int round = 0; round < 8; round++) {
+        for (int i = 0; i < 40; i++) {
+            uint32_t word, at[2];
+
+            for (int k = 0; k < 2; k++) {
+                random = random * 6364136223846793005u + 1442695040888963407u;
+                at[k] = (uint32_t)((random >> 16) % words);
+            }
+            memcpy(&word, data + at[0] * sizeof word, sizeof word);
+            if (random >> 60 & 1)
+                word = ends[(random >> 61) % (sizeof ends / sizeof *ends)];
+            memcpy(data + at[1] * sizeof word, &word, sizeof word);
+        }
+        follow_bytes(c, data, words * sizeof *ends);
+    }
+    free(data);
+    capture_free(c);
+}
+END_TEST
+
 Suite *suite_driven(void)
 {
     Suite *s = suite_create("driven");
@@ -213,6 +246,7 @@ Suite *suite_driven(void)
     t = tcase_create("damage");
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, cut_off_anywhere, 0, sizeof damaged / sizeof *damaged);
+    tcase_add_loop_test(t, wrong_words, 0, sizeof wrong / sizeof *wrong);
     tcase_add_loop_test(t, flipped_bits, 0, sizeof damaged / sizeof *damaged);
     suite_add_tcase(s, t);
     return s;
