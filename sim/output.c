@@ -155,6 +155,32 @@ int output_directory(const char *path, struct errors *e)
     return status;
 }
 
+int output_directory_check(const char *path, struct errors *e)
+{
+    char *at = xstrdup(path);
+    struct stat st;
+    int away, status = 0;
+
+    if (!*path) {
+        free(at);
+        return error_add(e, EXIT_INPUT, "the name of a directory is wanted, found nothing");
+    }
+    while ((away = stat(at, &st)) && errno == ENOENT && strcmp(at, ".") != 0) {
+        char *above = directory_of(at);
+
+        free(at);
+        at = above;
+    }
+    if (!away && !S_ISDIR(st.st_mode)) {
+        errno = ENOTDIR;
+        away = -1;
+    }
+    if (away || faccessat(AT_FDCWD, at, W_OK | X_OK, AT_EACCESS))
+        status = failed(e, path, "write into it");
+    free(at);
+    return status;
+}
+
 /* ---- Outputs ------------------------------------------------------------------------------- */
 
 static void remove_temporaries(void)

@@ -34,6 +34,9 @@ int output_write(const char *path, const void *data, size_t size, struct errors 
 /* Make a directory and those above it; existing ones are fine. */
 int output_directory(const char *path, struct errors *e);
 
+/* Could it be made, and a file be written into it? Makes nothing. 0, or -1 with an error. */
+int output_directory_check(const char *path, struct errors *e);
+
 /* "dir/name"; caller frees. */
 char *output_path(const char *dir, const char *name);
 

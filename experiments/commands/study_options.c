@@ -58,19 +58,12 @@ int study_begin(struct study *s, const char *path, const struct study_options *o
 
 int study_check_outputs(const struct study_options *o, struct errors *e)
 {
-    char *path;
-    int status;
-
     if (o->trace && output_check(o->trace, e))
         return -1;
     if (!o->out)
         return 0;
-    if (output_directory(o->out, e))
-        return -1;
-    path = output_path(o->out, "results.json");
-    status = output_check(path, e);
-    free(path);
-    return status;
+    /* Only a timeline is written before there are results. */
+    return o->timeline ? output_directory(o->out, e) : output_directory_check(o->out, e);
 }
 
 static void add(struct param_list *l, char *text)

@@ -251,6 +251,14 @@ START_TEST(a_check_leaves_nothing)
     ck_assert_str_eq(content(in("old")), "old");
     ck_assert_int_eq(output_check(in("nowhere/new"), &errors), -1);
     must_fail(EXIT_INPUT, "make the directory first");
+    ck_assert_int_eq(output_directory_check(in("a/b/c"), &errors), 0);
+    ck_assert_int_eq(output_directory_check(dir, &errors), 0);
+    ck_assert_int_eq(output_directory_check("here", &errors), 0);
+    ck_assert_int_eq(entries(), before + 1);
+    ck_assert_int_eq(output_directory_check(in("old"), &errors), -1);
+    must_fail(EXIT_INPUT, "a part of the path is a file");
+    ck_assert_int_eq(output_directory_check(in("old/a"), &errors), -1);
+    must_fail(EXIT_INPUT, "a part of the path is a file");
     ck_assert_int_eq(output_directory("/proc/nowhere", &errors), -1);
     must_fail(EXIT_INPUT, "choose a path you may write to");
 }
