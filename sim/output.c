@@ -21,18 +21,12 @@
  * are not used are never there. */
 enum { BLOCK_BYTES = 1 << 18 };
 
-/* Of a large file the disk is given each such part as soon as it is there, to be written while more
- * is computed: the fsync at the end then waits for the last part only. */
-enum { PART_BYTES = 1 << 23 };
-
 struct output {
     char *path;      /* what the user said, for messages */
     char *target;    /* the file itself, behind symbolic links */
     char *temporary; /* NULL: `target` is written directly */
     FILE *stream;
-    int fd;                 /* of the temporary, which the stream writes to */
-    off_t written, started; /* bytes; of these the disk has been given */
-    char *block;            /* the stream's buffer; NULL: its own */
+    char *block; /* the stream's buffer; NULL: its own */
     pid_t owner;
     struct output *next;
 };
@@ -227,55 +221,25 @@ static mode_t usual_mode(void)
     return 0666 & ~mask;
 }
 
-/* The stream's bytes, to the temporary. 0 is an error to stdio. */
-static ssize_t put(void *cookie, const char *data, size_t size)
-{
-    struct output *o = cookie;
-    size_t done = 0;
-
-    while (done < size) {
-        ssize_t n = write(o->fd, data + done, size - done);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            break;
-        done += (size_t)n;
-    }
-    o->written += (off_t)done;
-    if (o->written - o->started >= PART_BYTES) { /* only a hint: what it says does not matter */
-        sync_file_range(o->fd, o->started, o->written - o->started, SYNC_FILE_RANGE_WRITE);
-        o->started = o->written;
-    }
-    return done < size ? 0 : (ssize_t)done;
-}
-
-static int close_temporary(void *cookie)
-{
-    struct output *o = cookie;
-
-    return close(o->fd);
-}
-
 /* Open the temporary beside the target, with the mode of the file it replaces. */
 static int open_temporary(struct output *o, mode_t mode, struct errors *e)
 {
     char *dir = directory_of(o->target);
     const char *slash = strrchr(o->target, '/'), *name = slash ? slash + 1 : o->target;
-    const cookie_io_functions_t io = {.write = put, .close = close_temporary};
+    int fd;
 
     /* A long name is cut: the whole must not be longer than the file system allows. */
     o->temporary = xasprintf("%s/.%.200s.XXXXXX", dir, name);
     free(dir);
-    o->fd = mkostemp(o->temporary, O_CLOEXEC);
-    if (o->fd < 0) {
+    fd = mkostemp(o->temporary, O_CLOEXEC);
+    if (fd < 0) {
         free(o->temporary);
         o->temporary = NULL;
         return failed(e, o->path, "write");
     }
-    if (fchmod(o->fd, mode) || !(o->stream = fopencookie(o, "w", io))) {
+    if (fchmod(fd, mode) || !(o->stream = fdopen(fd, "w"))) {
         failed(e, o->path, "write");
-        close(o->fd);
+        close(fd);
         unlink(o->temporary);
         return -1;
     }
@@ -359,7 +323,7 @@ FILE *output_stream(struct output *o)
  * heard it earlier, the reason is gone by now: one more byte for the doomed file brings it back. */
 static int finish_stream(struct output *o, struct errors *e)
 {
-    int fd = o->temporary ? o->fd : fileno(o->stream), status = 0;
+    int fd = fileno(o->stream), status = 0;
     bool bad = ferror(o->stream);
 
     errno = 0;

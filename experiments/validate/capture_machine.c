@@ -22,6 +22,8 @@ static const struct param_table overhead_table =
 static const struct param echo_rows[] = {
     {PARAM("overhead", DURATION, struct echo_costs, overhead), .def = "0", .max = "1ms",
      .meaning = "Work of the echo server for each request, beside what it is told to compute."},
+    {PARAM("plain", DURATION, struct echo_costs, plain), .def = "0", .max = "1ms",
+     .meaning = "The same, of one that is told to compute nothing, on top: another program."},
 };
 
 static const struct param_table echo_table =

@@ -29,7 +29,7 @@ struct capture_machine {
         sim_time credit, credit2, rtds, null, arinc653;
     } overhead;
     struct echo_costs {
-        sim_time overhead;
+        sim_time overhead, plain;
     } echo;
     struct waker_costs {
         sim_time overhead, clock, report, daemon;

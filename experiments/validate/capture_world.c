@@ -230,8 +230,10 @@ static void add_dom0(struct capture_world *w)
 static void add_programs(struct capture_world *w, struct guest *g, const struct capture_guest *cg,
                          struct stack *stack)
 {
-    const struct rpc_params rpc = {
-        .port = RPC_PORT, .threads = 1, .overhead = w->machine_costs->echo.overhead};
+    const struct rpc_params rpc = {.port = RPC_PORT,
+                                   .threads = 1,
+                                   .overhead = w->machine_costs->echo.overhead +
+                                               (cg->compute ? 0 : w->machine_costs->echo.plain)};
     /* 29.5 ms and the guest's ticks fit into a slice of 30 ms, 30 ms and ticks do not. */
     sim_time burst = (sim_time)((double)cg->lookbusy_burst * w->capture->compute_percent / 100);
     sim_time cycle = burst + cg->lookbusy_sleep;

@@ -74,6 +74,11 @@ static const struct param guest_cost_rows[] = {
          "With busy_tick: what a tick does beyond its interrupt (accounting, the scheduler's "
          "tick, the softirqs that it raises).",
      .status = STATUS_ASSUMED},
+    {PARAM("tick_restart", DURATION, struct guest_costs, tick_restart), .def = "0",
+     .range = PARAM_NO_RANGE, .max = "1ms",
+     .meaning = "With busy_tick: what it costs more to leave idle for a thread when the tick has "
+                "stopped (time is brought up to date, the tick's timer set).",
+     .status = STATUS_ASSUMED},
 };
 
 const struct param_table guest_cost_table =
@@ -581,6 +586,10 @@ static bool step(struct guest_vcpu *gv, sim_time now)
     t = choose_thread(gv);
     if (t) {
         gv->idling = false;
+        if (gv->tick_stopped) {
+            gv->tick_stopped = false;
+            gv->kernel_left += vary(gv, gv->guest->costs.tick_restart);
+        }
         if (gv->guest->costs.busy_tick) {
             tick_restart(gv, now);
             program_timer(gv);
@@ -607,6 +616,7 @@ static bool step(struct guest_vcpu *gv, sim_time now)
         gv->tick_at = SIM_NEVER;
         program_timer(gv);
     }
+    gv->tick_stopped = gv->guest->costs.busy_tick && gv->tick_at == SIM_NEVER;
     gv->halted = vcpu_block(gv->vcpu);
     if (gv->halted) {
         gv->kernel_left += vary(gv, gv->guest->costs.idle_exit);

@@ -97,6 +97,7 @@ struct guest_costs {
     bool idle_tick;     /* one tick more comes after the vCPU has gone idle */
     bool busy_tick;     /* the tick interrupts the vCPU while it is not idle, and counts its time */
     sim_time tick_work; /* ... and does so much beyond */
+    sim_time tick_restart; /* leaving idle when the tick has stopped */
 };
 
 extern const struct param_table guest_cost_table;
@@ -124,6 +125,7 @@ struct guest_vcpu {
     sim_time slice_left; /* of the current thread's turn */
     uint8_t doing;       /* what the vCPU's burst is for */
     bool idling;         /* on its way to block */
+    bool tick_stopped;   /* it has gone idle without a tick to come */
     bool halted;         /* it has blocked, and no upcall has come since */
     struct rng rng;      /* for costs that vary */
     bool inside;         /* the kernel is at work on it at this moment of the simulation */

@@ -378,6 +378,11 @@ void host_arm(struct host *h, struct timer *t, sim_time when)
     arm_on(h, h->executing, t, when);
 }
 
+void host_rearm(struct host *h, struct timer *t, sim_time when)
+{
+    host_arm(h, t, when + h->costs.timer_rearm);
+}
+
 static void settle_arm(struct host *h)
 {
     if (!timer_armed(&h->settle))

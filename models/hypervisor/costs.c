@@ -28,6 +28,12 @@ static const struct param rows[] = {
          "by their handlers (ticks, accounting) drift by it, so that the phases of a busy "
          "pCPU do not last for ever.",
      .status = STATUS_ASSUMED},
+    {PARAM("timer_rearm", DURATION, struct host_costs, timer_rearm), .def = "0",
+     .range = PARAM_NO_RANGE, .max = "1ms",
+     .meaning =
+         "What a tick's or an accounting's handler has taken when it sets its timer anew: they "
+         "drift by so much more than slices, which are counted from the decision on.",
+     .status = STATUS_ASSUMED},
     {PARAM("timer_jitter", DURATION, struct host_costs, timer_jitter), .def = "0",
      .range = "0ns..1us", .max = "1ms",
      .meaning =

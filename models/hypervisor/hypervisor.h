@@ -215,6 +215,7 @@ struct host_costs {
     sim_time wake;           /* until a pCPU that tickled itself does */
     sim_time timer_slop;     /* once it has set its timer, a pCPU is not interrupted for so long */
     sim_time timer_latency;  /* ... and are handled this much later: periodic ones drift */
+    sim_time timer_rearm;    /* ... and by so much more if their handlers set them anew */
     sim_time timer_jitter;   /* slices end up to this much later, once host_vary() was called */
     sim_time cache_refill;   /* extra work after a full loss of the cache */
     sim_time cache_lifetime; /* others' run time after which the cache is lost entirely */
@@ -409,6 +410,10 @@ void pcpu_set_speed(struct pcpu *p, uint32_t speed);
 /* Arm a hypervisor timer of the pCPU that executes: fires at `when`, or later by the host's timer
  * latency and slop; at once, but after all else of the present date, if `when` has passed. */
 void host_arm(struct host *h, struct timer *t, sim_time when);
+
+/* The same from the timer's own handler, at the end of which the present is taken: `when` is later
+ * by timer_rearm. */
+void host_rearm(struct host *h, struct timer *t, sim_time when);
 
 /* Let costs that vary do so: the stream of random numbers is keyed by (seed, replication, entity).
  */

@@ -374,7 +374,7 @@ static void tick(struct timer *t, sim_time now)
     if (!p->current->idle)
         tick_vcpu(c, cp, credit_vcpu(p->current), now);
     runq_sort(c, cp);
-    host_arm(p->host, &cp->tick, now + c->tick_period);
+    host_rearm(p->host, &cp->tick, now + c->tick_period);
     observe(p->host, TICK, p->current);
 }
 
@@ -506,7 +506,7 @@ static void account(struct timer *t, sim_time now)
         c->balance = (int32_t)sum;
         c->sort_epoch++;
     }
-    host_arm(h, &c->acct, now + c->tslice);
+    host_rearm(h, &c->acct, now + c->tslice);
     observe3(h, ACCT, NULL, c->balance, c->weight, c->ncpus * c->credits_per_tslice);
 }
 

@@ -257,6 +257,32 @@ START_TEST(test_tick_before_halt)
 }
 END_TEST
 
+/* Leaving idle costs more once the tick has stopped: not the first time, and not 3 ms after the
+ * last work, when the idle tick is still to come. */
+START_TEST(test_tick_restart)
+{
+    static const struct {
+        const char *period;
+        sim_time times, restarts;
+    } runs[] = {{"50ms", 20, 19}, {"4ms", 250, 0}};
+
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        char params[100];
+
+        teardown();
+        world_init(&w, true, "credit", 1);
+        w.guest_costs.tick_restart = 7 * NS_PER_US;
+        w.guest_costs.idle_tick = w.guest_costs.busy_tick = true;
+        world_dom0(&w, 1);
+        snprintf(params, sizeof params, "{\"compute\": \"1ms\", \"period\": \"%s\"}",
+                 runs[i].period);
+        start("periodic", params, 1);
+        run(NS_PER_S - 1);
+        ck_assert_int_eq(ran(0), runs[i].times * NS_PER_MS + runs[i].restarts * 7 * NS_PER_US);
+    }
+}
+END_TEST
+
 /* Deferrable timers wait for a tick that comes anyway, and wake no idle vCPU. */
 START_TEST(test_deferrable)
 {
@@ -329,7 +355,8 @@ Suite *suite_programs(void)
                                   test_kernel_costs,
                                   test_ticks,
                                   test_tick_before_halt,
-                                  test_deferrable};
+                                  test_deferrable,
+                                  test_tick_restart};
     Suite *s = suite_create("programs");
     TCase *tc = tcase_create("programs");
 
