@@ -57,7 +57,6 @@ static const struct param rows[] = {
          "has a deadline this often; 0: a real machine.",
      .status = STATUS_ASSUMED},
     {PARAM("emulator_whole", BOOLEAN, struct host_costs, emulator_whole), .def = "false",
-     .range = PARAM_NO_RANGE,
      .meaning =
          "With emulator_tick: a turn is all that is left until the next deadline, not divided by "
          "the number of pCPUs.",
