@@ -34,11 +34,15 @@ const struct unknown testbed_unknown[OPEN_COUNT] = {
     [OPEN_PCPUS_12] = {.name = "pcpus_12",
                        .meaning = "pCPUs that 12 guests may use.",
                        CHOICES(2, 3, 4),
-                       .start = 3},
+                       .start = 4},
     [OPEN_PCPUS_24] = {.name = "pcpus_24",
                        .meaning = "pCPUs that 24 guests may use.",
                        CHOICES(1, 2),
                        .start = 1},
+    [OPEN_PINNED] = {.name = "pinned",
+                     .meaning = "1: each guest has one of the guests' pCPUs, in turn; 0: all.",
+                     CHOICES(0, 1),
+                     .start = 1},
     [OPEN_DOM0_APART] = {.name = "dom0_apart",
                          .meaning = "1: dom0 is alone on one pCPU; 0: it may use all.",
                          CHOICES(0, 1),
@@ -46,64 +50,64 @@ const struct unknown testbed_unknown[OPEN_COUNT] = {
     [OPEN_DOM0_VCPUS] = {.name = "dom0_vcpus",
                          .meaning = "vCPUs of dom0.",
                          CHOICES(1, 2, 4),
-                         .start = 2},
+                         .start = 4},
     [OPEN_DOM0_BOOST] = {.name = "dom0_boost",
                          .meaning = "1: TerrierTail boosts dom0 as Credit does.",
                          CHOICES(0, 1),
-                         .start = 0},
+                         .start = 1},
     [OPEN_VCPUS] = {.name = "vcpus", .meaning = "vCPUs of a guest.", CHOICES(1, 2), .start = 1},
     [OPEN_OWN_12] = {.name = "own_12",
                      .unit = "%",
                      .meaning = "lookbusy's argument in the measured one of 12 VMs.",
                      CHOICES(0, 3, 10, 30),
-                     .start = 10},
+                     .start = 3},
     [OPEN_BUSY_12] = {.name = "busy_12",
                       .unit = "%",
                       .meaning = "lookbusy's argument in 12 VMs' others.",
-                      CHOICES(20, 25, 30, 35, 40, 50, 65, 80),
-                      .start = 50},
+                      CHOICES(20, 25, 30, 35, 40, 50, 80),
+                      .start = 30},
     [OPEN_BUSY_JOB] = {.name = "busy_job",
                        .unit = "%",
                        .meaning = "lookbusy's argument in VMs beside the CPU-bound job.",
-                       .low = 4,
+                       .low = 2,
                        .high = 80,
-                       .start = 15,
+                       .start = 6,
                        .log = true},
     [OPEN_CLIENTS_RPC] = {.name = "clients_rpc",
                           .meaning = "Clients of each server, 12 VMs with RPC.",
-                          CHOICES(1, 2, 5, 10),
-                          .start = 1},
+                          CHOICES(1, 2, 5, 10, 20),
+                          .start = 20},
     [OPEN_CLIENTS] = {.name = "clients",
                       .meaning = "Clients of each server, 12 VMs with memcached.",
-                      CHOICES(1, 5, 10, 20),
-                      .start = 20},
+                      CHOICES(1, 5, 10, 20, 40),
+                      .start = 40},
     [OPEN_IDLE_ENTER] = {.name = "idle_enter",
                          .unit = "us",
                          .meaning = "Until a guest that has nothing to do blocks.",
                          .low = 2,
                          .high = 60,
-                         .start = 6,
+                         .start = 2,
                          .log = true},
     [OPEN_HOUSEKEEPING] = {.name = "housekeeping",
                            .unit = "ms",
                            .meaning = "Between two timers of a serving guest's kernel and daemons.",
                            .low = 2,
                            .high = 1000,
-                           .start = 60,
+                           .start = 20,
                            .log = true},
     [OPEN_DOM0_COSTS] = {.name = "dom0_costs",
                          /* 15: all of the least round trip of the raw counts. */
                          .meaning = "netback's costs, as a multiple of the models' defaults.",
                          .low = 0.5,
                          .high = 15,
-                         .start = 14,
+                         .start = 7,
                          .log = true},
     [OPEN_DEMAND] = {.name = "demand",
                      .unit = "us",
                      .meaning = "CPU time of a remote call.",
                      .low = 2,
                      .high = 80,
-                     .start = 14,
+                     .start = 4,
                      .log = true},
     [OPEN_BASE_MEDIAN] = {.name = "base_median",
                           .unit = "us",
@@ -129,6 +133,7 @@ struct text {
     FILE *out;
     char *data;
     size_t size;
+    int guests; /* so far */
 };
 
 /* That guests may use. */
@@ -187,16 +192,20 @@ static void begin(struct text *t, const char *title)
 }
 
 /* What all guests have in common; its programs follow. */
-static void guest(const struct text *t, bool first, const char *name, int count)
+static void guest(struct text *t, const char *name)
 {
+    int first = pcpus_of_host(t) - pcpus_of(t), last = pcpus_of_host(t) - 1;
+
     fprintf(t->out,
-            "%s{\"name\": \"%s\", \"count\": %d, \"vcpus\": %d, \"costs\": {\"idle_enter\": "
+            "%s{\"name\": \"%s\", \"vcpus\": %d, \"costs\": {\"idle_enter\": "
             "\"%.0fns\", \"busy_tick\": true}",
-            first ? "" : ", ", name, count, (int)t->x[OPEN_VCPUS], 1000 * t->x[OPEN_IDLE_ENTER]);
-    if (pcpus_of_host(t) > pcpus_of(t))
-        fprintf(t->out, ", \"hard_affinity\": \"%d-%d\"", pcpus_of_host(t) - pcpus_of(t),
-                pcpus_of_host(t) - 1);
+            t->guests ? ", " : "", name, (int)t->x[OPEN_VCPUS], 1000 * t->x[OPEN_IDLE_ENTER]);
+    if (t->x[OPEN_PINNED] != 0)
+        first = last = first + t->guests % pcpus_of(t);
+    if (last - first + 1 < pcpus_of_host(t))
+        fprintf(t->out, ", \"hard_affinity\": \"%d-%d\"", first, last);
     fputs(", \"programs\": [", t->out);
+    t->guests++;
 }
 
 static void lookbusy(const struct text *t, double busy)
@@ -204,21 +213,24 @@ static void lookbusy(const struct text *t, double busy)
     fprintf(t->out, "{\"run\": {\"type\": \"lookbusy\", \"busy\": \"%.0f%%\"}}", busy);
 }
 
-static void hogs(const struct text *t, int count, double busy)
+static void hogs(struct text *t, int count, double busy)
 {
-    if (count <= 0)
-        return;
-    guest(t, false, "hog", count);
-    lookbusy(t, busy);
-    fputs("]}", t->out);
+    char name[24];
+
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "hog%d", i + 1);
+        guest(t, name);
+        lookbusy(t, busy);
+        fputs("]}", t->out);
+    }
 }
 
-static void server(const struct text *t, int i, double own_busy)
+static void server(struct text *t, int i, double own_busy)
 {
     char name[24];
 
     snprintf(name, sizeof name, "server%d", i + 1);
-    guest(t, i == 0, name, 1);
+    guest(t, name);
     fprintf(t->out,
             "{\"run\": {\"type\": \"%s\"}}, {\"name\": \"housekeeping\", \"run\": {\"type\": "
             "\"burst_sleep\", \"compute\": \"10us\", \"sleep\": \"%.0fus\"}}",
@@ -261,7 +273,7 @@ static void clients(const struct text *t)
     }
 }
 
-static void put_servers(const struct text *t)
+static void put_servers(struct text *t)
 {
     const struct testbed_run *run = t->run;
     bool many = run->set == TESTBED_24VM;
@@ -277,9 +289,9 @@ static void put_servers(const struct text *t)
     clients(t);
 }
 
-static void put_job(const struct text *t)
+static void put_job(struct text *t)
 {
-    guest(t, true, "sysbench", 1);
+    guest(t, "sysbench");
     fputs("{\"run\": {\"type\": \"job\", \"work\": \"2s\", \"repeat\": true}}]}", t->out);
     hogs(t, t->run->servers, t->x[OPEN_BUSY_JOB]);
     fputs("]}], \"clients\": [", t->out);

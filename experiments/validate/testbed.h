@@ -22,6 +22,7 @@ enum testbed_index {
     OPEN_PCPUS,    /* of the host, at least as many as it takes: the others add to the credits */
     OPEN_PCPUS_12, /* that the guests may use */
     OPEN_PCPUS_24,
+    OPEN_PINNED,     /* each guest to one of them, in turn; else it may use all */
     OPEN_DOM0_APART, /* dom0 is alone on one pCPU; else it may use all */
     OPEN_DOM0_VCPUS,
     OPEN_DOM0_BOOST, /* TerrierTail's filter lets dom0 pass */

@@ -21,6 +21,7 @@ mkdir -p "$TMP/job" "$TMP/base" "$TMP/bad" "$TMP/empty"
 cat >"$TMP/truth.json" <<'END'
 { "version": 1, "kind": "testbed", "unknowns": [
   { "name": "pcpus_12", "value": 3, "low": 3, "high": 3, "identified": "identified" },
+  { "name": "pinned", "value": 0, "low": 0, "high": 0, "identified": "identified" },
   { "name": "busy_job", "value": 20, "low": 20, "high": 20, "identified": "identified" } ] }
 END
 printf 'lookbusy_vms,credit\n2,100\n6,100\n8,100\n11,100\n' >"$TMP/job/job.csv"
@@ -36,7 +37,7 @@ mv "$TMP/job.new" "$TMP/job/job.csv"
 check "the simulated times are numbers" eval '! grep -q ",$" "$TMP/job/job.csv"'
 
 # With the machine known, the load is the only thing that job times can tell.
-known=(--hold pcpus_host=4 --hold pcpus_12=3 --hold vcpus=1 --hold dom0_apart=0 --hold dom0_vcpus=2
+known=(--hold pcpus_host=4 --hold pcpus_12=3 --hold pinned=0 --hold vcpus=1 --hold dom0_apart=0 --hold dom0_vcpus=2
     --hold own_12=0 --hold busy_12=30 --hold clients=10 --hold clients_rpc=5 --hold idle_enter=6)
 calibrate() { "$HVSIM" calibrate testbed "$TMP/job" --seconds 20 --simulations 2 --runs 4 --quiet "${known[@]}" "$@"; }
 check "calibrate job times" status 0 calibrate --budget 90 --out "$TMP/job.json" --journal "$TMP/journal"
