@@ -11,16 +11,16 @@ export LC_ALL=C
 . validation/checks.sh
 below() { awk -v text="$1" -v most="$2" 'index($0, text) { sub(".*error. ", ""); print; good = $1 < most } END { exit !good }' "$3"; }
 
-# Given: what the long calibration found (dom0_costs at the low end of it). Left: the loads and the base latency.
-given=(--hold pcpus_host=4 --hold pcpus_12=3 --hold pcpus_24=1 --hold dom0_apart=0 --hold vcpus=1
-    --hold dom0_vcpus=2 --hold dom0_boost=0 --hold own_12=3 --hold clients=20 --hold clients_rpc=1
-    --hold idle_enter=7.6 --hold dom0_costs=8 --hold housekeeping=60 --hold demand=14)
+# Given: the machine and kernels as shipped, with fewer clients. Left: the loads and the base latency.
+given=(--hold pcpus_host=4 --hold pcpus_12=4 --hold pcpus_24=1 --hold pinned=1 --hold dom0_apart=0
+    --hold vcpus=1 --hold dom0_vcpus=4 --hold dom0_boost=1 --hold own_12=3 --hold clients=20
+    --hold clients_rpc=10 --hold idle_enter=2 --hold dom0_costs=7 --hold housekeeping=20 --hold demand=4)
 check "calibrate the testbed's loads" "$HVSIM" calibrate testbed "${given[@]}" --budget 12 --runs 2 \
     --seconds 10 --simulations 1 --quiet --out "$TMP/testbed.json"
 "$HVSIM" calibrate testbed "${given[@]}" --budget 12 --runs 2 --seconds 10 --simulations 1 --quiet \
     --out "$TMP/again.json" >"$TMP/testbed.out"
-# Factor 1.7 in the mean for tails with half of the experiments at the ends of their series.
-check "its loads explain the tails by and large" below "loads and machine: " 0.9 "$TMP/testbed.out"
+# A factor of 1.7 in the mean for tails with half of the experiments at the ends of their series.
+check "its loads explain the tails by and large" below "loads and machine: " 0.55 "$TMP/testbed.out"
 check "its base latency is that of the raw counts" below "base latency: " 0.1 "$TMP/testbed.out"
 sed -i 's/--out [^"]*//' "$TMP/testbed.json" "$TMP/again.json"
 check "the same command gives the same calibration" cmp "$TMP/testbed.json" "$TMP/again.json"
