@@ -7,16 +7,19 @@
  *
  *   pass     In order of their numbers, each pCPU that is not halted has a turn; a turn ends when
  *            it halts, or after its budget: what was left until the next deadline of the machine's
- *            timers when the pass began, divided by the number of all pCPUs (with emulator_whole,
- * as QEMU before 8.1 has it: not divided). One that is halted, and has timers to handle but nothing
- * to run, halts again when it has handled them. timers   are handled when their date has come, in
- * place of the turn of the pCPU that is next in this pass, or between two passes. Deadlines are
- * those of the pCPUs' own timers (each has one, set to the first date that it waits for, whenever
- * that date becomes another one, and set anew once it has handled the last interrupt), and of a
- * periodic one that keeps turns short. kicks    When timers have been handled, and when the pCPU
- * that has the turn sets its own to a date before all other deadlines, all pCPUs are kicked: the
- * turn ends, and each pCPU that is kicked begins a new pass with itself, and a new budget, when it
- * comes up.
+ *            timers when the pass began, divided by the number of all pCPUs (not divided with
+ *            emulator_whole, as in QEMU before 8.1). One that is halted, and has timers to handle
+ *            but nothing to run, halts again when it has handled them.
+ *
+ *   timers   are handled when their date has come, in place of the turn of the pCPU that is next in
+ *            this pass, or between two passes. Deadlines are those of the pCPUs' own timers (each
+ *            has one, set to the first date that it waits for, whenever that becomes another one,
+ *            and set anew once it has handled the last interrupt), and of a periodic one that keeps
+ *            turns short.
+ *
+ *   kicks    When timers have been handled, and when the pCPU that has the turn sets its own to a
+ *            date before all other deadlines, all pCPUs are kicked: the turn ends, and each pCPU
+ *            that is kicked begins a new pass with itself, and a new budget, when it comes up.
  *
  * What a pCPU is told meanwhile (an IPI, an event) it notices when its turn comes (and then takes
  * the time of an IPI to act on it); so it does timers of its own, of which periodic ones are set
