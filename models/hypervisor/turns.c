@@ -83,7 +83,8 @@ static sim_time share(struct host *h, sim_time now)
 {
     sim_time left = limit(h, now);
 
-    return left < LEAST || h->costs.emulator_whole ? left : left / h->pcpu_count;
+    return left < LEAST || h->costs.emulator_whole || h->pcpu_count < 2 ? left
+                                                                        : left / h->pcpu_count;
 }
 
 /* ---- turns ----------------------------------------------------------------------------------- */
