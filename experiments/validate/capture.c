@@ -118,8 +118,7 @@ static void read_lookbusy(struct capture_guest *g, struct json_value v, struct e
 }
 
 /* The given captures' wakers (with a nominal burst) count 80 turns of that loop as a us, and report
- * every 100 cycles: one run in 100 is
- * 211 us longer and tells dom0. */
+ * every 100 cycles: one run in 100 is 211 us longer and tells dom0. */
 static const double WAKER_PERCENT = 96;
 enum { WAKER_REPORTS = 100 };
 
