@@ -3,7 +3,6 @@
 
 #include "models/schedulers/rtds.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Set the parameter of that name, if the scheduler has one. */
@@ -40,17 +39,4 @@ void capture_set_vcpu(const struct capture_guest *g, struct vcpu *v)
 
     if (g->rtds_period && s->ops->adjust_vcpu && !strcmp(s->ops->name, "rtds"))
         s->ops->adjust_vcpu(s, v, &p);
-}
-
-enum xen_version xen_version_of(const char *text)
-{
-    unsigned major = 0, minor = 0, patch = 1;
-
-    if (sscanf(text, "%u.%u.%u", &major, &minor, &patch) < 2 || major != 4)
-        return XEN_4_17;
-    if (minor < 7)
-        return XEN_4_6;
-    if (minor == 7 && !patch)
-        return XEN_4_7_0;
-    return minor >= 18 ? XEN_4_18 : minor >= 13 ? XEN_4_17 : XEN_4_7_1;
 }

@@ -13,7 +13,4 @@ void *capture_scheduler_params(const struct capture *c, const struct sched_ops *
 /* What the capture sets for a vCPU of this guest (RTDS's period and budget). */
 void capture_set_vcpu(const struct capture_guest *g, struct vcpu *v);
 
-/* "4.17.7": the version whose rules apply; 4.17's if it cannot be told. */
-enum xen_version xen_version_of(const char *text);
-
 #endif

@@ -51,6 +51,16 @@ const struct capture_kernel_timer capture_kernel_timers[CAPTURE_KERNEL_TIMERS] =
     {2016 * NS_PER_MS, 55 * NS_PER_US, true},
     {2016 * NS_PER_MS, 35 * NS_PER_US, true}};
 
+static const struct param emulator_rows[] = {
+    {PARAM("kick", DURATION, struct emulator_costs, kick), .def = "100ms", .min = "1us",
+     .max = "1s", .source = "QEMU 7.2, TCG_KICK_PERIOD", .status = STATUS_CITED,
+     .meaning = "Where nothing else makes the turns of pCPUs shorter, the emulator ends them this "
+                "often."},
+};
+
+static const struct param_table emulator_table = PARAM_TABLE(
+    "emulator", struct emulator_costs, emulator_rows, .meaning = "The emulator's own timer.");
+
 static const struct part {
     const char *pointer;
     const struct param_table *table;
@@ -58,6 +68,7 @@ static const struct part {
 } parts[] = {
     {"/host/costs", &host_cost_params, offsetof(struct capture_machine, host)},
     {"/host/network", &net_table, offsetof(struct capture_machine, network)},
+    {"/emulator", &emulator_table, offsetof(struct capture_machine, emulator)},
     {"/dom0/costs", &guest_cost_table, offsetof(struct capture_machine, dom0)},
     {"/guest/costs", &guest_cost_table, offsetof(struct capture_machine, guest)},
     {"/guest/network", &vif_table, offsetof(struct capture_machine, vif)},

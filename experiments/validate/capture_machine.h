@@ -5,6 +5,7 @@
  *
  *     {"version": 1,
  *      "host": {"costs": ..., "network": ...},      tables of models/hypervisor, models/net
+ *      "emulator": {"kick": ...},                   where captures do not shorten its turns
  *      "dom0": {"costs": ...},                      models/guest
  *      "guest": {"costs": ..., "network": ...},
  *      "overhead": {"credit2": ..., ...},           of schedulers, added to each context switch
@@ -22,6 +23,9 @@
 
 struct capture_machine {
     struct host_costs host;
+    struct emulator_costs {
+        sim_time kick;
+    } emulator;
     struct net_params network;
     struct guest_costs dom0, guest;
     struct vif_params vif;

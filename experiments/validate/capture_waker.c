@@ -81,7 +81,7 @@ static void guest_told(struct evtchn *ch, sim_time now)
 
 struct capture_waker *capture_waker_start(struct guest *g, struct guest *dom0,
                                           const struct capture_guest *cg,
-                                          const struct waker_costs *costs, enum thread_class class)
+                                          const struct waker_costs *costs)
 {
     struct capture_waker *w = xcalloc(1, sizeof *w);
 
@@ -93,7 +93,7 @@ struct capture_waker *capture_waker_start(struct guest *g, struct guest *dom0,
     w->to_dom0 = (struct evtchn){.vcpu = dom0->vcpu[0].vcpu, .handler = dom0_told};
     w->to_guest = (struct evtchn){.vcpu = g->vcpu[0].vcpu, .handler = guest_told};
     w->reading = (struct work){.cost = reading_cost, .run = have_read};
-    guest_add_thread(&g->vcpu[0], &program_waker, &w, "waker", class, 0);
+    guest_add_thread(&g->vcpu[0], &program_waker, &w, "waker", CLASS_NORMAL, 0);
     return w;
 }
 

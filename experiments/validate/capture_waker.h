@@ -17,7 +17,7 @@ struct capture_waker;
  * the guests. */
 struct capture_waker *capture_waker_start(struct guest *g, struct guest *dom0,
                                           const struct capture_guest *cg,
-                                          const struct waker_costs *costs, enum thread_class class);
+                                          const struct waker_costs *costs);
 void capture_waker_free(struct capture_waker *w);
 
 #endif

@@ -5,6 +5,7 @@
 #include "experiments/validate/capture_figures.h"
 #include "experiments/validate/capture_host.h"
 #include "experiments/validate/capture_waker.h"
+#include "experiments/validate/xen_version.h"
 #include "models/hypervisor/turns.h"
 #include "workloads/lookbusy.h"
 #include "workloads/prober.h"
@@ -29,9 +30,6 @@
 #define TRACER_WORK (100 * NS_PER_US)
 #define WRITER_PERIOD NS_PER_S
 #define WRITER_WORK (3 * NS_PER_MS)
-
-/* The emulator's own timer, where nothing makes its turns shorter (QEMU 7.2: TCG_KICK_PERIOD). */
-#define KICK_PERIOD (100 * NS_PER_MS)
 
 #define TRACE_KHZ 1000000 /* a cycle is a nanosecond */
 #define FRAMING 42        /* Ethernet, IP and UDP around a payload */
@@ -143,7 +141,7 @@ static void add_host(struct capture_world *w)
         w->host->costs.emulator_tick = tick = 0;
     if (tick && !capture_interleaved(c)) {
         w->host->costs.emulator_whole = true;
-        w->host->costs.emulator_tick = tick = KICK_PERIOD;
+        w->host->costs.emulator_tick = tick = w->machine_costs->emulator.kick;
     }
     if (tick)
         turns_init(w->host, some(w, tick));
@@ -246,8 +244,7 @@ static void add_programs(struct capture_world *w, struct guest *g, const struct 
     if (cg->programs & CAPTURE_ECHO)
         add_program(w, g, "rpc", &rpc, CLASS_NORMAL, stack);
     if (cg->programs & CAPTURE_WAKER)
-        w->waker[w->wakers++] =
-            capture_waker_start(g, w->guest[0], cg, &w->machine_costs->waker, CLASS_NORMAL);
+        w->waker[w->wakers++] = capture_waker_start(g, w->guest[0], cg, &w->machine_costs->waker);
     if (cg->programs & CAPTURE_LOOKBUSY)
         add_program(w, g, "lookbusy", &lookbusy, CLASS_NORMAL, NULL);
     if (cg->programs & CAPTURE_HOG)

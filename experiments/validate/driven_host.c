@@ -6,6 +6,7 @@
  */
 #include "experiments/validate/capture_host.h"
 #include "experiments/validate/driven_inside.h"
+#include "experiments/validate/xen_version.h"
 
 #include <inttypes.h>
 #include <stdio.h>

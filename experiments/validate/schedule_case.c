@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "experiments/validate/schedule_case.h"
 
-#include "experiments/validate/capture_host.h"
 #include "experiments/validate/json_fields.h"
 #include "experiments/validate/schedule_actions.h"
 #include "experiments/validate/schedule_behaviour.h"
+#include "experiments/validate/xen_version.h"
 #include "models/schedulers/credit.h"
 #include "sim/json.h"
 

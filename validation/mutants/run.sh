@@ -69,7 +69,7 @@ model='sim/error.c sim/queue.c sim/random.c sim/detmath.c sim/json*.c sim/units.
 traces='experiments/validate/schedule_case.c experiments/validate/schedule_dialect.c
         experiments/validate/schedule_actions.c experiments/validate/schedule_behaviour.c
         experiments/validate/json_fields.c experiments/validate/packed_file.c
-        experiments/validate/capture_host.c
+        experiments/validate/xen_version.c
         experiments/validate/validate_schedules.c
         experiments/validate/validate_trace.c experiments/traces/csv.c experiments/traces/xentrace_events.c
         experiments/traces/xentrace_input.c experiments/traces/xentrace_read.c
