@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +86,21 @@ int line_file_read(const char *path, line_fn *each, void *ctx, struct errors *e)
     status = each_line(fd, path, each, ctx, &end, e);
     close(fd);
     return status;
+}
+
+bool line_file_begins(const char *path, const char *line)
+{
+    size_t length = strlen(line), n;
+    char *start = xcalloc(length + 1, 1);
+    FILE *in = fopen(path, "re");
+    bool begins;
+
+    n = in ? fread(start, 1, length + 1, in) : 0;
+    begins = !memcmp(start, line, n < length ? n : length) && (n <= length || start[n - 1] == '\n');
+    if (in)
+        fclose(in);
+    free(start);
+    return begins;
 }
 
 /* ---- Opening ------------------------------------------------------------------------------- */

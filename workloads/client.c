@@ -385,6 +385,7 @@ static void measure(struct connection *k, const struct pending *w, sim_time now)
 static void record_phantoms(struct connection *k, sim_time send, sim_time done)
 {
     struct client *c = k->client;
+    sim_time least = c->params.unhindered < NS_PER_US ? NS_PER_US : 1; /* the loop ends soon */
     sim_time at = send + c->params.unhindered;
 
     while (at < done) {
@@ -394,7 +395,7 @@ static void record_phantoms(struct connection *k, sim_time send, sim_time done)
         histogram_record(&c->results.intended,
                          done - at > c->params.unhindered ? done - at : c->params.unhindered);
         c->results.counts.phantoms++;
-        at += c->params.unhindered + 1; /* at least 1 ns: the loop ends */
+        at += c->params.unhindered + least;
     }
 }
 

@@ -2,6 +2,7 @@
 /* hvsim new scheduler NAME: a directory with a scheduler that builds and runs, to go on from. */
 #include "experiments/commands/commands.h"
 #include "experiments/scenario/datadir.h"
+#include "models/schedulers/scheduler.h"
 #include "sim/output.h"
 
 #include <ctype.h>
@@ -146,6 +147,12 @@ static enum exit_code run(const void *options, const struct operands *o, struct 
                   "new: \"%s\": a scheduler's name has letters, digits and \"_\" "
                   "only, and begins with a letter",
                   name);
+    else if (scheduler_by_name(name))
+        error_add(
+            e, EXIT_INPUT,
+            "new: there is a scheduler \"%s\" already (`hvsim schedulers` lists them); choose "
+            "another name, such as my_%s",
+            name, name);
     else if (!stat(dir, &st))
         error_add(e, EXIT_INPUT, "%s exists already; choose another name, or --dir", dir);
     else if (!skeleton)

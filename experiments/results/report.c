@@ -111,7 +111,10 @@ static int read_directory(struct page_set *s, struct errors *e)
     int n = scandir(s->dir, &entry, NULL, alphasort);
 
     if (n < 0)
-        return error_add(e, EXIT_INPUT, "%s: %s", s->dir, strerror(errno));
+        return error_add(e, EXIT_INPUT,
+                         "%s: %s; give a directory that run, compare or sweep gather wrote by "
+                         "--out",
+                         s->dir, strerror(errno));
     for (int i = 0; i < n; i++) {
         if (*entry[i]->d_name != '.') {
             struct page_file *f;

@@ -198,7 +198,8 @@ static char *title_of(const struct calibration_problem *p)
     return text;
 }
 
-static int take_numbers(struct json_value v, double *x, size_t n)
+/* null is NAN: nothing to observe. */
+static int take_numbers(struct json_value v, bool nulls, double *x, size_t n)
 {
     size_t i = 0;
 
@@ -206,7 +207,7 @@ static int take_numbers(struct json_value v, double *x, size_t n)
         return -1;
     JSON_FOR_EACH(one, v)
     {
-        if (json_kind(one) == JSON_NULL)
+        if (nulls && json_kind(one) == JSON_NULL)
             x[i++] = NAN;
         else if (json_double(one, &x[i++]))
             return -1;
@@ -216,7 +217,6 @@ static int take_numbers(struct json_value v, double *x, size_t n)
 
 struct replay {
     struct search *s;
-    const char *title;
     size_t lines;
 };
 
@@ -224,28 +224,26 @@ static int take_line(void *ctx, const char *line, size_t length, struct errors *
 {
     struct replay *r = ctx;
     const struct calibration_problem *p = r->s->p;
+    struct errors in_line = ERRORS_NONE;
     double *x, *simulated;
     struct json *doc;
     int status = -1;
 
-    if (!r->lines++) {
-        if (strlen(r->title) == length && !memcmp(line, r->title, length))
-            return 0;
-        return error_add(e, EXIT_INPUT,
-                         "%s: is the journal of another calibration; name another file, or remove "
-                         "it to begin anew",
-                         r->s->o->journal);
-    }
+    if (!r->lines++)
+        return 0; /* see open_journal() */
     x = xcalloc(p->unknowns + 1, sizeof *x);
     simulated = xcalloc(p->points + 1, sizeof *simulated);
-    doc = json_parse(r->s->o->journal, line, length, e);
-    if (doc && !take_numbers(json_member(json_root(doc), "x"), x, p->unknowns) &&
-        !take_numbers(json_member(json_root(doc), "simulated"), simulated, p->points)) {
+    doc = json_parse(r->s->o->journal, line, length, &in_line);
+    errors_free(&in_line);
+    if (doc && !take_numbers(json_member(json_root(doc), "x"), false, x, p->unknowns) &&
+        !take_numbers(json_member(json_root(doc), "simulated"), true, simulated, p->points)) {
         keep(r->s, x, simulated);
         status = 0;
-    } else if (doc) {
-        error_add(e, EXIT_INPUT, "%s: line %zu is damaged; remove the file to begin anew",
-                  r->s->o->journal, r->lines);
+    } else {
+        error_add(e, EXIT_INPUT,
+                  "%s:%zu: the line is damaged: expected an object with \"x\", %zu numbers, and "
+                  "\"simulated\", %zu; remove it, and it is simulated again",
+                  r->s->o->journal, r->lines, p->unknowns, p->points);
     }
     json_free(doc);
     free(x);
@@ -261,9 +259,14 @@ static int open_journal(struct search *s)
 
     if (!s->o->journal)
         return 0;
-    r.title = title = title_of(s->p);
-    s->journal = line_file_open(s->o->journal, take_line, &r, NULL, s->e);
-    if (!s->journal)
+    title = title_of(s->p);
+    if (!line_file_begins(s->o->journal, title))
+        status =
+            error_add(s->e, EXIT_INPUT,
+                      "%s: is the journal of another calibration; name another file, or remove "
+                      "it to begin anew",
+                      s->o->journal);
+    else if (!(s->journal = line_file_open(s->o->journal, take_line, &r, NULL, s->e)))
         status = -1;
     else if (!r.lines)
         status = line_file_append(s->journal, title, strlen(title), s->e);

@@ -250,17 +250,27 @@ void tally_init(struct tally *t, const struct layout *l, size_t replications, do
     t->loop = xcalloc(l->roster->loops * replications, sizeof *t->loop);
 }
 
-void tally_free(struct tally *t)
+void tally_forget(struct tally *t)
 {
-    for (size_t i = 0; t->pool && i < t->layout->pools; i++)
+    for (size_t i = 0; t->pool && i < t->layout->pools; i++) {
         pooled_free(&t->pool[i]);
-    for (size_t i = 0; t->client && i < t->layout->clients; i++)
+        t->pool[i] = (struct pooled){0};
+    }
+    for (size_t i = 0; t->client && i < t->layout->clients; i++) {
         if (t->client[i].breakdown.cell)
             breakdown_free(&t->client[i].breakdown);
+        t->client[i] = (struct tally_client){0};
+    }
     for (size_t i = 0; t->loop && i < t->layout->roster->loops * t->capacity; i++) {
         free(t->loop[i].delay);
         free(t->loop[i].accepted);
+        t->loop[i] = (struct tally_rounds){0};
     }
+}
+
+void tally_free(struct tally *t)
+{
+    tally_forget(t);
     free(t->loop);
     free(t->pool);
     free(t->client);

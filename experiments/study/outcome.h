@@ -45,6 +45,10 @@ void tally_free(struct tally *t);
 /* Take a message. -1 with an error if it is damaged. */
 int tally_add(struct tally *t, const void *data, size_t size, struct errors *e);
 
+/* Forget the distributions, breakdowns and rounds of what was taken so far: one who reads them one
+ * replication at a time need not hold all. Samples stay. */
+void tally_forget(struct tally *t);
+
 static inline const struct sample *tally_samples(const struct tally *t, size_t cell)
 {
     return &t->sample[cell * t->capacity];

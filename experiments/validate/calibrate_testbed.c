@@ -4,6 +4,7 @@
 #include "experiments/sweep/sweep_file.h"
 #include "experiments/validate/testbed_data.h"
 #include "sim/progress.h"
+#include "sim/random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 
 /* An experiment that was simulated: many settings differ in what others of them see. */
 struct kept_run {
-    char *scenario;
-    double *median; /* by point of the cell */
+    uint64_t scenario; /* the hash of its text */
+    double *median;    /* by point of the cell */
 };
 
 struct taken_cell {
@@ -109,15 +110,24 @@ static void take_cell(struct part *p, struct testbed_cell *c, bool each_alone)
 
 /* ---- simulating a setting -------------------------------------------------------------------- */
 
-static struct kept_run *find_kept(const struct taken_cell *t, const char *scenario)
+static uint64_t scenario_of(const struct part *p, const struct testbed_cell *c)
+{
+    char *text = testbed_scenario(p->x, &c->run);
+    uint64_t hash = hash_bytes(0, 0, text, strlen(text));
+
+    free(text);
+    return hash;
+}
+
+static struct kept_run *find_kept(const struct taken_cell *t, uint64_t scenario)
 {
     for (size_t i = 0; i < t->count; i++)
-        if (!strcmp(t->kept[i].scenario, scenario))
+        if (t->kept[i].scenario == scenario)
             return &t->kept[i];
     return NULL;
 }
 
-static void keep_run(struct taken_cell *t, char *scenario)
+static void keep_run(struct taken_cell *t, uint64_t scenario)
 {
     struct kept_run *k;
 
@@ -132,15 +142,15 @@ static int simulate(void *ctx, const double *x, double *simulated, struct errors
 {
     struct part *p = ctx;
     struct testbed_cell **cell = xcalloc(p->cells + 1, sizeof *cell);
-    char **text = xcalloc(p->cells + 1, sizeof *text);
+    uint64_t *scenario = xcalloc(p->cells + 1, sizeof *scenario);
     size_t missing = 0, n = 0;
     int status = 0;
 
     for (size_t i = 0; i < p->unknowns; i++)
         p->x[p->index[i]] = x[i];
     for (size_t i = 0; i < p->cells; i++) {
-        text[i] = testbed_scenario(p->x, &p->taken[i].cell->run);
-        if (!find_kept(&p->taken[i], text[i]))
+        scenario[i] = scenario_of(p, p->taken[i].cell);
+        if (!find_kept(&p->taken[i], scenario[i]))
             cell[missing++] = p->taken[i].cell;
     }
     if (missing)
@@ -148,19 +158,17 @@ static int simulate(void *ctx, const double *x, double *simulated, struct errors
                                   &(struct testbed_work){.jobs = p->o->jobs, .quiet = true}, e);
     for (size_t i = 0; i < p->cells; i++) {
         struct taken_cell *t = &p->taken[i];
-        struct kept_run *k = status ? NULL : find_kept(t, text[i]);
+        struct kept_run *k = status ? NULL : find_kept(t, scenario[i]);
 
         if (!status && !k) {
-            keep_run(t, text[i]);
-            text[i] = NULL;
+            keep_run(t, scenario[i]);
             k = &t->kept[t->count - 1];
         }
         for (size_t j = 0; j < t->cell->points && k; j++)
             if (t->cell->point[j].of != THROUGHPUT_RATIO)
                 simulated[n++] = k->median[j];
-        free(text[i]);
     }
-    free(text);
+    free(scenario);
     free(cell);
     return status;
 }
@@ -179,10 +187,8 @@ static void tell(void *ctx, size_t spent, double best)
 static void free_part(struct part *p)
 {
     for (size_t i = 0; i < p->cells; i++) {
-        for (size_t k = 0; k < p->taken[i].count; k++) {
-            free(p->taken[i].kept[k].scenario);
+        for (size_t k = 0; k < p->taken[i].count; k++)
             free(p->taken[i].kept[k].median);
-        }
         free(p->taken[i].kept);
     }
     for (size_t i = 0; i < p->points; i++)

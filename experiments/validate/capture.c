@@ -164,12 +164,13 @@ enum { VCPUS_MOST = 8192 };
 
 static void read_guests(struct capture *c, struct json_value list, struct errors *e)
 {
-    size_t vcpus = 0;
+    size_t vcpus = 0, replicas = 0;
 
     c->guest = xcalloc(json_length(list) + 1, sizeof *c->guest);
     JSON_FOR_EACH(v, list) read_guest(&c->guest[c->guests++], v, e);
     for (size_t i = 0; i < c->guests; i++) {
         vcpus += c->guest[i].vcpus;
+        replicas += (c->guest[i].programs & CAPTURE_REPLICA) != 0;
         for (size_t k = 0; k < i; k++)
             if (c->guest[i].domain && c->guest[i].domain == c->guest[k].domain)
                 json_error(json_element(list, i), e, "domain %u is there twice",
@@ -177,6 +178,9 @@ static void read_guests(struct capture *c, struct json_value list, struct errors
     }
     if (vcpus > VCPUS_MOST)
         json_error(list, e, "the guests have %zu vCPUs, expected at most %d", vcpus, VCPUS_MOST);
+    if (replicas > CAPTURE_REPLICAS)
+        json_error(list, e, "%zu guests are replicas, expected at most %d", replicas,
+                   CAPTURE_REPLICAS);
 }
 
 /* ---- the client ------------------------------------------------------------------------------ */
@@ -218,6 +222,10 @@ static void read_client(struct capture *c, struct json_value v, struct errors *e
                 (k->loop == CLIENT_ROUNDS && strstr(c->capture, "rotate"));
     if ((k->loop == CLIENT_INTERVAL || k->loop == CLIENT_ROUNDS) && k->period <= 0)
         json_error(v, e, "a client of this kind needs a period");
+    if (k->loop == CLIENT_ROUNDS && !k->requests)
+        json_error_in(v, "rounds", e, "a client of this kind needs a number of rounds");
+    if (k->period > 0 && (int64_t)k->requests > FIELD_TIME_MOST / k->period)
+        json_error(v, e, "so many periods are more than 1000 days");
     if ((k->loop == CLIENT_CLOSED || k->loop == CLIENT_OPEN) &&
         !(k->rate >= 0.001 && k->rate <= 1e6))
         json_error_in(v, "rate", e,
@@ -391,6 +399,13 @@ void capture_free(struct capture *c)
     free(c);
 }
 
+sim_time capture_burst(const struct capture *c, sim_time nominal)
+{
+    sim_time burst = (sim_time)((double)nominal * c->compute_percent / 100);
+
+    return nominal > 0 && burst < 1 ? 1 : burst;
+}
+
 bool capture_has(const struct capture *c, unsigned programs)
 {
     for (size_t i = 0; i < c->guests; i++)
@@ -410,7 +425,7 @@ bool capture_interleaved(const struct capture *c)
 
 /* What the columns of a log are, by their names. */
 enum column { COLUMN_OTHER, COLUMN_SEND, COLUMN_TSC, COLUMN_DELAY };
-enum { COLUMNS = 16, DELAYS = sizeof((struct capture_row *)0)->delay / sizeof(sim_time) };
+enum { COLUMNS = 16 };
 
 struct log_layout {
     enum column column[COLUMNS];
@@ -461,7 +476,7 @@ static void read_row(const struct log_layout *l, char *line, struct capture_log 
             row.send = micros(text);
         else if (l->column[i] == COLUMN_TSC)
             row.tsc = strtoull(text, NULL, 10);
-        else if (l->column[i] == COLUMN_DELAY && delays < DELAYS)
+        else if (l->column[i] == COLUMN_DELAY && delays < CAPTURE_REPLICAS)
             row.delay[delays++] = micros(text);
     }
     if (delays < log->delays) /* cut short */
@@ -498,13 +513,18 @@ int capture_read_log(const struct capture *c, struct capture_log *log, struct er
         capture_free_log(log);
         return -1;
     }
-    if (log->rows && log->delays && log->delays <= DELAYS)
+    if (log->rows && log->delays && log->delays <= CAPTURE_REPLICAS)
         return 0;
+    if (log->delays > CAPTURE_REPLICAS)
+        error_add(e, EXIT_INPUT, "%s: delays of %u replicas, expected at most %d", c->log,
+                  log->delays, CAPTURE_REPLICAS);
+    else
+        error_add(e, EXIT_INPUT,
+                  "%s: no round trips in it; expected \"number microseconds\" lines or a table "
+                  "with a column rtt_us or d1_us",
+                  c->log);
     capture_free_log(log);
-    return error_add(e, EXIT_INPUT,
-                     "%s: no round trips in it; expected \"number microseconds\" lines or a table "
-                     "with a column rtt_us or d1_us",
-                     c->log);
+    return -1;
 }
 
 void capture_free_log(struct capture_log *log)

@@ -94,11 +94,13 @@ struct capture {
     char *trace, *log;      /* files that are there; NULL: none */
 };
 
+enum { CAPTURE_REPLICAS = 8 }; /* at most */
+
 /* One request or round of a log; times in ns. */
 struct capture_row {
-    sim_time send;     /* from the client's start; -1: not in the log */
-    uint64_t tsc;      /* the same on the trace's clock; 0: not in the log */
-    sim_time delay[8]; /* by replica; a request has one; -1: lost */
+    sim_time send;                    /* from the client's start; -1: not in the log */
+    uint64_t tsc;                     /* the same on the trace's clock; 0: not in the log */
+    sim_time delay[CAPTURE_REPLICAS]; /* by replica; a request has one; -1: lost */
 };
 
 struct capture_log {
@@ -115,6 +117,9 @@ void capture_free(struct capture *c);
 /* 0, or -1 with errors; for captures with c->log. */
 int capture_read_log(const struct capture *c, struct capture_log *log, struct errors *e);
 void capture_free_log(struct capture_log *log);
+
+/* What a nominal time of computing takes there; above 0 unless that is 0. */
+sim_time capture_burst(const struct capture *c, sim_time nominal);
 
 /* Does any guest have all of these programs? */
 bool capture_has(const struct capture *c, unsigned programs);

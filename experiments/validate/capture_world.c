@@ -233,7 +233,7 @@ static void add_programs(struct capture_world *w, struct guest *g, const struct 
                                    .overhead = w->machine_costs->echo.overhead +
                                                (cg->compute ? 0 : w->machine_costs->echo.plain)};
     /* 29.5 ms and the guest's ticks fit into a slice of 30 ms, 30 ms and ticks do not. */
-    sim_time burst = (sim_time)((double)cg->lookbusy_burst * w->capture->compute_percent / 100);
+    sim_time burst = capture_burst(w->capture, cg->lookbusy_burst);
     sim_time cycle = burst + cg->lookbusy_sleep;
     const struct lookbusy_params lookbusy = {
         .busy = cycle ? (int64_t)((int128)burst * PERCENT_ALL / cycle) : 0,

@@ -65,11 +65,27 @@ static void put_scheduler(struct json_writer *w, const char *name, const struct 
     json_end(w);
 }
 
+/* dom0's pCPUs, if the guests have a pool of their own; empty: they have not. */
+static cpumask dom0_pool(const struct capture *c)
+{
+    cpumask all = cpumask_first_n(c->pcpus), rest = cpumask_andnot(&all, &c->guest_cpus);
+
+    return c->placement == PLACED_POOL ? cpumask_and(&rest, &c->dom0_cpus) : (cpumask){{0}};
+}
+
+static bool has_pools(const struct capture *c)
+{
+    cpumask own = dom0_pool(c);
+
+    return !cpumask_empty(&own);
+}
+
 static void put_pools(struct json_writer *w, const struct capture *c, const struct json *machine)
 {
+    cpumask own = dom0_pool(c);
     char *overhead;
 
-    if (c->placement != PLACED_POOL) {
+    if (!has_pools(c)) {
         put_scheduler(w, c->dom0_scheduler, c);
         return;
     }
@@ -78,7 +94,7 @@ static void put_pools(struct json_writer *w, const struct capture *c, const stru
     json_begin(w, "pools", '[');
     json_begin_inline(w, NULL, '{');
     json_put_string(w, "name", "Pool-0");
-    put_cpus(w, "cpus", &c->dom0_cpus, c->pcpus);
+    put_cpus(w, "cpus", &own, c->pcpus);
     json_end(w);
     json_begin_inline(w, NULL, '{');
     json_put_string(w, "name", "P1");
@@ -108,7 +124,7 @@ static void put_controller(struct json_writer *w, const struct capture_guest *g)
 static void put_lookbusy(struct json_writer *w, const struct capture *c,
                          const struct capture_guest *g)
 {
-    sim_time burst = (sim_time)((double)g->lookbusy_burst * c->compute_percent / 100);
+    sim_time burst = capture_burst(c, g->lookbusy_burst);
     sim_time cycle = burst + g->lookbusy_sleep;
 
     json_begin_inline(w, NULL, '{');
@@ -166,17 +182,17 @@ static void put_rtds(struct json_writer *w, const struct capture_guest *g)
 static void put_guest(struct json_writer *w, const struct capture *c, const struct capture_guest *g,
                       const struct json *machine)
 {
-    cpumask pinned = c->placement == PLACED_POOL ? g->pinned : c->guest_cpus;
+    cpumask pinned = has_pools(c) ? g->pinned : c->guest_cpus;
     cpumask all = cpumask_all();
 
-    if (c->placement != PLACED_POOL && !cpumask_equal(&g->pinned, &all))
+    if (!has_pools(c) && !cpumask_equal(&g->pinned, &all))
         pinned = g->pinned;
     json_begin(w, NULL, '{');
     json_put_string(w, "name", g->name);
     json_put_integer(w, "vcpus", g->vcpus);
     json_put_integer(w, "weight", g->weight);
     json_put_integer(w, "cap", g->cap);
-    if (c->placement == PLACED_POOL)
+    if (has_pools(c))
         json_put_string(w, "pool", "P1");
     if (!cpumask_equal(&pinned, &all))
         put_cpus(w, "hard_affinity", &pinned, c->pcpus);
@@ -203,7 +219,7 @@ static void put_dom0(struct json_writer *w, const struct capture *c, const struc
 {
     json_begin(w, "dom0", '{');
     json_put_integer(w, "vcpus", c->dom0_vcpus);
-    if (c->placement != PLACED_POOL)
+    if (!has_pools(c))
         put_cpus(w, "hard_affinity", &c->dom0_cpus, c->pcpus);
     put_machine(w, "costs", machine, "/dom0/costs");
     json_end(w);

@@ -9,7 +9,7 @@
 #include "experiments/validate/capture.h"
 #include "sim/json.h"
 
-enum { CAPTURE_REPLICAS = 8, CAPTURE_DEADLINES = 4, CAPTURE_QUANTILES = 3 };
+enum { CAPTURE_DEADLINES = 4, CAPTURE_QUANTILES = 3 };
 
 extern const double capture_deadlines_ms[CAPTURE_DEADLINES];
 extern const double capture_quantiles[CAPTURE_QUANTILES];

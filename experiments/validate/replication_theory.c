@@ -61,16 +61,19 @@ static void add_closed_form(struct checks *c, const char *group, char *name, dou
                             const struct interval *i, double relative)
 {
     struct check row = check_row(group, name);
+    char *tolerance = xasprintf(
+        "closed form inside the 99.9 %% interval, its half-width below %g %%", 100 * relative);
 
     row.reference = reference;
     row.simulated = i->estimate;
     row.low = i->low;
     row.high = i->high;
-    row.tolerance_text = "closed form inside the 99.9 % interval, its half-width below 10 %";
+    row.tolerance_text = tolerance;
     row.verdict = !interval_given(i) || interval_half(i) > relative * reference ? VERDICT_NONE
                   : reference >= i->low && reference <= i->high                 ? VERDICT_HOLDS
                                                                                 : VERDICT_SHORT;
     checks_add(c, &row);
+    free(tolerance);
     free(name);
 }
 
@@ -284,8 +287,14 @@ static int simulate(void *ctx, size_t index, FILE *out, struct errors *e)
     return 0;
 }
 
+struct theory_checks {
+    struct checks *checks;
+    struct errors *e;
+};
+
 static int take(void *ctx, const struct pool_result *r)
 {
+    const struct theory_checks *t = ctx;
     const struct published *p = &published[r->index];
     struct interval i = interval_proportion(p->unavailable, p->cycles, PROPORTION_JEFFREYS, LEVEL);
     char *name = xasprintf("unavailable, %u replicas, loss %g (%llu of %llu cycles)", p->g, p->loss,
@@ -294,6 +303,9 @@ static int take(void *ctx, const struct pool_result *r)
 
     if (r->outcome == POOL_DONE && r->size == sizeof(double))
         row.simulated = *(const double *)r->data;
+    else
+        error_add(t->e, EXIT_INTERNAL, "%s: the simulation was lost: %s", name,
+                  r->reason ? r->reason : "no result");
     row.reference = i.estimate;
     row.tolerance_text = "inside their 95 % interval";
     row.low = i.low;
@@ -303,15 +315,16 @@ static int take(void *ctx, const struct pool_result *r)
             row.simulated >= i.low && row.simulated <= i.high ? VERDICT_HOLDS : VERDICT_SHORT;
     row.note = p->judged ? "the interval is theirs (Jeffreys)"
                          : "the facts do not give the rule of the vote from 3 replicas on";
-    checks_add(ctx, &row);
+    checks_add(t->checks, &row);
     free(name);
     return 0;
 }
 
 int replication_check_theory(unsigned jobs, struct checks *c, struct errors *e)
 {
+    struct theory_checks t = {c, e};
     struct pool pool = {
-        .tasks = PUBLISHED, .jobs = jobs, .ctx = c, .work = simulate, .in_order = take};
+        .tasks = PUBLISHED, .jobs = jobs, .ctx = &t, .work = simulate, .in_order = take};
     size_t before = e->count;
 
     check_independent(c);

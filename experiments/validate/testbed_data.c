@@ -115,7 +115,7 @@ static bool number(const char *text, double *value)
     char *end;
 
     *value = strtod(text, &end);
-    return end != text && !*end;
+    return end != text && !*end && isfinite(*value);
 }
 
 static size_t column(char *const *head, size_t n, const char *name)
@@ -365,17 +365,26 @@ static void read_counts(struct testbed_data *d, const char *path, struct errors 
     struct counts now = {0}, best = {0};
     char line[LINE];
     bool ours = false;
+    size_t lines = 0;
     long run;
     double us, count;
 
     while (f && gzgets(f, line, sizeof line)) {
-        if (*line == '#')
+        lines++;
+        if (*line == '#' || *line == '\n')
             continue;
         if (!ours && strncmp(line, "run,rtt_us,count", 16))
             break;
-        ours = true;
-        if (sscanf(line, "%ld,%lf,%lf", &run, &us, &count) != 3)
+        if (!ours) {
+            ours = true;
             continue;
+        }
+        if (sscanf(line, "%ld,%lf,%lf", &run, &us, &count) != 3 || !(us > 0 && us < 1e12) ||
+            !(count > 0 && count < 1e15)) {
+            error_add(e, EXIT_INPUT, "%s:%zu: wanted a run, a time and a count above 0", path,
+                      lines);
+            break;
+        }
         if (now.rows && run != now.run) {
             if (!best.rows || counts_quantile(&now, 0.99) < counts_quantile(&best, 0.99)) {
                 free(best.row);
@@ -386,7 +395,7 @@ static void read_counts(struct testbed_data *d, const char *path, struct errors 
             now.sum = 0;
         }
         if (now.rows && us < now.row[now.rows - 1].us) {
-            error_add(e, EXIT_INPUT, "%s: rtt_us must rise within run %ld", path, run);
+            error_add(e, EXIT_INPUT, "%s:%zu: rtt_us must rise within run %ld", path, lines, run);
             break;
         }
         now.run = run;
@@ -482,7 +491,8 @@ double testbed_median(const double *value, size_t n)
 {
     double *x = xcalloc(n + 1, sizeof *x), median;
 
-    memcpy(x, value, n * sizeof *x);
+    for (size_t i = 0; i < n; i++) /* value may be NULL then */
+        x[i] = value[i];
     sort_doubles(x, n);
     median = n ? (x[(n - 1) / 2] + x[n / 2]) / 2 : NAN;
     free(x);

@@ -44,29 +44,61 @@ static void key_of(const struct testbed_cell *c, const double *x, char key[KEY +
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+static int damaged(const struct testbed_journal *j, struct errors *e, const char *why)
+{
+    return error_add(e, EXIT_INPUT,
+                     "%s:%zu: the line is damaged: %s; remove it, and it is simulated again",
+                     j->path, j->lines + 2, why);
+}
+
+/* null is NAN: nothing to observe. -1: no number. */
+static int number_of(struct json_value v, double *value)
+{
+    *value = NAN;
+    return json_kind(v) == JSON_NULL ? 0 : json_double(v, value);
+}
+
+/* What is wrong with a line; NULL: nothing. */
+static const char *read_line(struct journal_line *l)
+{
+    struct json_value root = json_root(l->doc), values = json_member(root, "values");
+    const char *scenario = json_string(json_member(root, "scenario"));
+    double value;
+
+    if (!scenario || strlen(scenario) != KEY || strspn(scenario, "0123456789abcdef") != KEY)
+        return "/scenario: expected 16 hexadecimal digits";
+    if (json_integer(json_member(root, "simulation"), &l->simulation) || l->simulation < 0)
+        return "/simulation: expected a whole number from 0";
+    if (json_kind(values) != JSON_OBJECT)
+        return "/values: expected an object";
+    JSON_FOR_EACH(v, values)
+    {
+        if (number_of(v, &value))
+            return "/values: expected a number or null for each";
+    }
+    strcpy(l->scenario, scenario);
+    return NULL;
+}
+
 static int take_line(void *ctx, const char *line, size_t length, struct errors *e)
 {
     struct testbed_journal *j = ctx;
+    struct errors in_line = ERRORS_NONE;
     struct journal_line l = {0};
-    const char *scenario;
+    const char *why = "it is no JSON";
 
     if (!j->titled) {
         j->titled = true;
-        if (length == strlen(title) && !memcmp(line, title, length))
-            return 0;
-        return error_add(e, EXIT_INPUT, "%s: is no journal of `hvsim validate testbed`", j->path);
+        return 0; /* see testbed_journal_open() */
     }
-    l.doc = json_parse(j->path, line, length, e);
-    if (!l.doc)
-        return -1;
-    scenario = json_string(json_member(json_root(l.doc), "scenario"));
-    if (!scenario || strlen(scenario) != KEY ||
-        json_integer(json_member(json_root(l.doc), "simulation"), &l.simulation)) {
+    l.doc = json_parse(j->path, line, length, &in_line);
+    errors_free(&in_line);
+    if (l.doc)
+        why = read_line(&l);
+    if (why) {
         json_free(l.doc);
-        return error_add(e, EXIT_INPUT, "%s: line %zu is damaged; remove the file to begin anew",
-                         j->path, j->lines + 2);
+        return damaged(j, e, why);
     }
-    strcpy(l.scenario, scenario);
     j->line = xrealloc(j->line, (j->lines + 1) * sizeof *j->line);
     j->line[j->lines++] = l;
     return 0;
@@ -85,8 +117,13 @@ static int discard(struct testbed_journal *j, struct errors *e)
 
 struct testbed_journal *testbed_journal_open(const char *path, struct errors *e)
 {
-    struct testbed_journal *j = xcalloc(1, sizeof *j);
+    struct testbed_journal *j;
 
+    if (!line_file_begins(path, title)) {
+        error_add(e, EXIT_INPUT, "%s: is no journal of `hvsim validate testbed`", path);
+        return NULL;
+    }
+    j = xcalloc(1, sizeof *j);
     j->path = path;
     j->file = line_file_open(path, take_line, j, NULL, e);
     if (j->file && (j->titled || !line_file_append(j->file, title, strlen(title), e)))
@@ -102,28 +139,20 @@ int testbed_journal_close(struct testbed_journal *j, struct errors *e)
 
 /* ---- filling a cell -------------------------------------------------------------------------- */
 
-/* null is NAN: nothing to observe. -1: not there. */
-static int number_of(struct json_value values, const char *name, double *value)
-{
-    struct json_value v = json_member(values, name);
-
-    *value = NAN;
-    return json_kind(v) == JSON_NULL ? 0 : json_double(v, value);
-}
-
 static bool fill(struct testbed_cell *c, size_t simulation, const struct json *doc)
 {
     struct json_value values = json_member(json_root(doc), "values");
     double value;
 
     for (size_t i = 0; i < c->points; i++)
-        if (c->point[i].of != THROUGHPUT_RATIO && number_of(values, c->point[i].name, &value))
+        if (c->point[i].of != THROUGHPUT_RATIO &&
+            number_of(json_member(values, c->point[i].name), &value))
             return false;
-    if (number_of(values, throughput_name, &c->throughput[simulation]))
+    if (number_of(json_member(values, throughput_name), &c->throughput[simulation]))
         return false;
     for (size_t i = 0; i < c->points; i++)
         if (c->point[i].of != THROUGHPUT_RATIO)
-            number_of(values, c->point[i].name, &c->point[i].value[simulation]);
+            number_of(json_member(values, c->point[i].name), &c->point[i].value[simulation]);
     return true;
 }
 

@@ -36,8 +36,7 @@ static double last_latency(const struct variant *v, const struct testbed_point *
     const struct subject *s = subject_named(v->layout, SUBJECT_CLIENT, "measured");
     const struct pooled *pool = s ? tally_pool(&v->tally, s, OF_LATENCY) : NULL;
 
-    return pool ? pooled_figure_of(pool, v->tally.count - 1, p->q) /
-                      (p->of == LATENCY_MS ? 1e6 : 1e3)
+    return pool ? pooled_figure_of(pool, pool->parts - 1, p->q) / (p->of == LATENCY_MS ? 1e6 : 1e3)
                 : NAN;
 }
 
@@ -125,7 +124,7 @@ struct simulated {
 static int taken(void *ctx, size_t variant, struct errors *e)
 {
     struct simulated *s = ctx;
-    const struct variant *v = &s->study.variant[variant];
+    struct variant *v = &s->study.variant[variant];
     struct testbed_cell *c = s->cell[variant];
     size_t r = v->replication[v->tally.count - 1];
 
@@ -133,6 +132,7 @@ static int taken(void *ctx, size_t variant, struct errors *e)
     for (size_t k = 0; k < c->points; k++)
         if (c->point[k].of != THROUGHPUT_RATIO)
             c->point[k].value[r] = last_value(v, &c->point[k]);
+    tally_forget(&v->tally);
     return s->work->journal ? testbed_journal_add(s->work->journal, c, s->x, r, e) : 0;
 }
 

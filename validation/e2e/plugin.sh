@@ -59,6 +59,9 @@ broken no_wake 's/^    .wake = wake,/    .adjust = NULL,/; s/^static void wake/_
 broken version 's/SCHEDULER_ABI/SCHEDULER_ABI + 7/' 2 'version 8' 'build it again'
 broken no_entry 's/hvsim_scheduler(void)/other_name(void)/' 2 'no function hvsim_scheduler'
 broken taken 's/.name = "taken"/.name = "credit"/' 2 'there is a scheduler "credit" already'
+timeout 20 "$HVSIM" new scheduler credit >out 2>&1
+[ $? -eq 2 ] && [ ! -e credit ] && grep -q 'a scheduler "credit" already.*choose another name' out &&
+    ok new_taken || fail new_taken "$(cat out)"
 PCPUS=2
 broken elsewhere 's/^    return (struct decision){container_of/    if (s->host->queue->now > 1000000000 \&\& p->id == 0)\n        return (struct decision){s->host->pcpu[1].current, -1};\n&/
     s/^    first = queue->next;/    (void)first;\n&/' 1 'is running on another\|assigned to another pCPU\|idle vCPU'

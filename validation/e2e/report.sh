@@ -43,6 +43,8 @@ check "another title" status 0 "$HVSIM" report "$TMP/a" "$TMP/d" -o "$TMP/two.ht
 check "two runs" says '<title>Two runs</title>' "$TMP/two.html"
 check "no directory" status 2 "$HVSIM" report
 check "a directory that is not there" status 2 "$HVSIM" report "$TMP/nowhere" -o "$TMP/x.html"
+check "a file" status 2 "$HVSIM" report "$TMP/a/results.json" -o "$TMP/x.html"
+check "says what it expects" says 'results.json: .*; give a directory that run, compare or sweep' "$TMP/err"
 mkdir "$TMP/empty"
 check "a directory without results" status 2 "$HVSIM" report "$TMP/empty" -o "$TMP/x.html"
 check "says what it wants" says 'no results.json' "$TMP/err"

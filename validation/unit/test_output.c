@@ -382,6 +382,21 @@ static const struct {
     {"one\n\n\n", "one|||", "one\n\n\nnew\n", 0},
 };
 
+static const struct {
+    const char *file;
+    bool ours;
+} beginnings[] = {{"", true},         {"ti", true},        {"title", true},  {"title\n", true},
+                  {"title\n2", true}, {"titled\n", false}, {"other", false}, {"title 2", false}};
+
+START_TEST(a_file_of_another_kind_is_told)
+{
+    ck_assert_int_eq(
+        output_write(in("l"), beginnings[_i].file, strlen(beginnings[_i].file), &errors), 0);
+    ck_assert_int_eq(line_file_begins(in("l"), "title"), beginnings[_i].ours);
+    ck_assert(line_file_begins(in("not there"), "title"));
+}
+END_TEST
+
 START_TEST(a_torn_last_line_is_cut_off)
 {
     struct lines l = {0};
@@ -546,6 +561,8 @@ Suite *suite_output(void)
     tcase_add_test(tc, directories);
     tcase_add_test(tc, lines_are_appended_and_found_again);
     tcase_add_loop_test(tc, a_torn_last_line_is_cut_off, 0, sizeof torn / sizeof *torn);
+    tcase_add_loop_test(tc, a_file_of_another_kind_is_told, 0,
+                        (int)(sizeof beginnings / sizeof *beginnings));
     tcase_add_test(tc, killed_while_appending);
     tcase_add_test(tc, one_writer_at_a_time);
     tcase_add_test(tc, a_failed_append_leaves_no_torn_line);

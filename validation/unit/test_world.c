@@ -156,6 +156,40 @@ START_TEST(outcome_round_trip)
 }
 END_TEST
 
+/* One who reads distributions a replication at a time sees the last one's; samples stay. */
+START_TEST(tally_forgets)
+{
+    struct built b = run_text(SERVER SERVER_END, 1);
+    const struct subject *client = &b.l->subject[0];
+    struct errors e = ERRORS_NONE;
+    const struct pooled *pool;
+    struct tally t;
+    double figure;
+    char *data;
+    size_t size;
+    FILE *out = open_memstream(&data, &size);
+
+    outcome_write(b.l, b.w, out);
+    fclose(out);
+    tally_init(&t, b.l, 2, 0.95);
+    ck_assert_int_eq(tally_add(&t, data, size, &e), 0);
+    figure = pooled_figure_of(tally_pool(&t, client, OF_LATENCY), 0, 0.999);
+    tally_forget(&t);
+    ck_assert_ptr_null(tally_pool(&t, client, OF_LATENCY));
+    ck_assert_int_eq(tally_add(&t, data, size, &e), 0);
+    pool = tally_pool(&t, client, OF_LATENCY);
+    ck_assert_uint_eq(pool->parts, 1);
+    ck_assert_double_eq(pooled_figure_of(pool, 0, 0.999), figure);
+    ck_assert_uint_eq(t.count, 2);
+    for (size_t i = 0; i < b.l->cells; i++)
+        ck_assert_uint_eq(tally_samples(&t, i)[0].n, tally_samples(&t, i)[1].n);
+    tally_free(&t);
+    free(data);
+    errors_free(&e);
+    built_free(&b);
+}
+END_TEST
+
 /* Another domain in the file does not shift the numbers of those that were there: with a pCPU for
  * each, the client sees the same latencies. */
 START_TEST(streams_are_keyed_by_names)
@@ -225,6 +259,7 @@ Suite *suite_world(void)
     tcase_add_test(c, time_adds_up);
     tcase_add_test(c, pause_and_outage_stop_the_clock);
     tcase_add_test(c, outcome_round_trip);
+    tcase_add_test(c, tally_forgets);
     tcase_add_test(c, streams_are_keyed_by_names);
     tcase_add_test(c, leaving_one_out);
     tcase_add_test(c, nothing_observed);
