@@ -14,16 +14,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- members of an object: texts and pCPUs --------------------------------------------------- */
+/* ---- members of an object: texts, objects, pCPUs --------------------------------------------- */
+
+/* A member of that kind, or JSON_NONE; null is none. */
+static struct json_value get_kind(struct json_value object, const char *key, enum json_kind kind,
+                                  struct errors *e)
+{
+    struct json_value v = json_member(object, key);
+
+    if (json_kind(v) == kind)
+        return v;
+    if (json_exists(v) && json_kind(v) != JSON_NULL)
+        json_error(v, e, "expected %s", json_kind_name(kind));
+    return JSON_NONE;
+}
 
 static char *get_text(struct json_value object, const char *key, const char *absent,
                       struct errors *e)
 {
-    struct json_value v = json_member(object, key);
-    const char *s = json_string(v);
+    const char *s = json_string(get_kind(object, key, JSON_STRING, e));
 
-    if (!s && json_exists(v) && json_kind(v) != JSON_NULL)
-        json_error(v, e, "expected a text");
     return s ? xstrdup(s) : absent ? xstrdup(absent) : NULL;
 }
 
@@ -137,9 +147,22 @@ static void read_waker(struct capture_guest *g, struct json_value v, struct erro
         (uint32_t)field_integer(v, "report_every", 0, 1000000, nominal ? WAKER_REPORTS : 0, e);
 }
 
+static void read_rtds(struct capture_guest *g, struct json_value v, struct errors *e)
+{
+    const sim_time least = 10 * NS_PER_US; /* Xen's */
+
+    if (!json_exists(v))
+        return;
+    g->rtds_period = field_time(v, "period_us", NS_PER_US, 10 * NS_PER_MS, e);
+    g->rtds_budget = field_time(v, "budget_us", NS_PER_US, 4 * NS_PER_MS, e);
+    g->rtds_extratime = field_integer(v, "extratime", 0, 1, 1, e);
+    if (g->rtds_budget < least || g->rtds_budget > g->rtds_period)
+        json_error_in(v, "budget_us", e, "expected at least 10, and not more than the period");
+}
+
 static void read_guest(struct capture_guest *g, struct json_value v, struct errors *e)
 {
-    struct json_value rtds = json_member(v, "rtds"), lookbusy = json_member(v, "lookbusy");
+    struct json_value lookbusy = get_kind(v, "lookbusy", JSON_OBJECT, e);
 
     g->domain = (uint32_t)field_integer(v, "domid", 1, 0x7ff0, 0, e);
     if (!g->domain)
@@ -155,9 +178,7 @@ static void read_guest(struct capture_guest *g, struct json_value v, struct erro
     g->compute = field_time(v, "compute_us", NS_PER_US, 0, e);
     if (g->programs & CAPTURE_LOOKBUSY)
         read_lookbusy(g, json_exists(lookbusy) ? lookbusy : v, e);
-    g->rtds_period = field_time(rtds, "period_us", NS_PER_US, 0, e);
-    g->rtds_budget = field_time(rtds, "budget_us", NS_PER_US, 0, e);
-    g->rtds_extratime = field_integer(rtds, "extratime", 0, 1, 1, e);
+    read_rtds(g, get_kind(v, "rtds", JSON_OBJECT, e), e);
 }
 
 enum { VCPUS_MOST = 8192 };
@@ -196,10 +217,10 @@ static const struct {
 static void read_client(struct capture *c, struct json_value v, struct errors *e)
 {
     struct capture_client *k = &c->client;
-    const char *mode = json_string(json_member(v, "mode"));
-    const char *where = json_string(json_member(v, "where"));
+    const char *mode = json_string(get_kind(v, "mode", JSON_STRING, e));
+    const char *where = json_string(get_kind(v, "where", JSON_STRING, e));
 
-    if (!json_exists(v) || json_kind(v) == JSON_NULL)
+    if (!json_exists(v))
         return;
     for (size_t i = 0; mode && i < sizeof modes / sizeof *modes; i++)
         if (!strcmp(mode, modes[i].mode))
@@ -218,7 +239,7 @@ static void read_client(struct capture *c, struct json_value v, struct errors *e
     k->requests = (uint64_t)field_integer(v, k->loop == CLIENT_ROUNDS ? "rounds" : "requests", 0,
                                           1000000000, 0, e);
     k->bytes = 64;
-    k->rotate = json_boolean(json_member(v, "rotate")) ||
+    k->rotate = field_integer(v, "rotate", 0, 1, 0, e) ||
                 (k->loop == CLIENT_ROUNDS && strstr(c->capture, "rotate"));
     if ((k->loop == CLIENT_INTERVAL || k->loop == CLIENT_ROUNDS) && k->period <= 0)
         json_error(v, e, "a client of this kind needs a period");
@@ -323,7 +344,8 @@ static void check_slices(const struct capture *c, struct json_value root, struct
 
 static void read_all(struct capture *c, struct json_value root, struct errors *e)
 {
-    struct json_value dom0 = json_member(root, "dom0"), on = json_member(root, "guests_on");
+    struct json_value dom0 = get_kind(root, "dom0", JSON_OBJECT, e);
+    struct json_value on = get_kind(root, "guests_on", JSON_OBJECT, e);
     cpumask all;
 
     c->capture = get_text(root, "capture", c->name, e);
@@ -336,7 +358,7 @@ static void read_all(struct capture *c, struct json_value root, struct errors *e
     c->duration = field_time(root, "seconds", NS_PER_S, 0, e);
     c->dom0_vcpus = (uint32_t)field_integer(dom0, "vcpus", 1, 512, 1, e);
     c->dom0_cpus = get_cpus(dom0, "pinned_to", cpumask_all(), e);
-    c->placement = placement(json_string(json_member(on, "how")), on, e);
+    c->placement = placement(json_string(get_kind(on, "how", JSON_STRING, e)), on, e);
     c->guest_cpus = get_cpus(on, "pcpus", cpumask_all(), e);
     c->dom0_scheduler =
         get_text(dom0, "scheduler", c->placement == PLACED_POOL ? "credit" : c->scheduler, e);
@@ -345,8 +367,8 @@ static void read_all(struct capture *c, struct json_value root, struct errors *e
     if (!(c->compute_percent > 0) || c->compute_percent > 1000)
         json_error(json_member(root, "compute_percent"), e,
                    "expected per cent above 0, up to 1000");
-    read_guests(c, json_member(root, "guests"), e);
-    read_client(c, json_member(root, "client"), e);
+    read_guests(c, get_kind(root, "guests", JSON_ARRAY, e), e);
+    read_client(c, get_kind(root, "client", JSON_OBJECT, e), e);
     if (!c->pcpus)
         c->pcpus = pcpus_named(c);
     check_places(c, root, e);
@@ -355,20 +377,20 @@ static void read_all(struct capture *c, struct json_value root, struct errors *e
     c->guest_cpus = cpumask_and(&c->guest_cpus, &all);
 }
 
-struct capture *capture_read(const char *json_path, struct errors *e)
+struct capture *capture_read_doc(const struct json *doc, const char *json_path, struct errors *e)
 {
-    struct json *doc = json_read(json_path, e);
     size_t before = e->count, length = strlen(json_path);
     struct capture *c;
 
-    if (!doc)
+    if (json_kind(json_root(doc)) != JSON_OBJECT) {
+        json_error(json_root(doc), e, "expected an object that describes a capture");
         return NULL;
+    }
     c = xcalloc(1, sizeof *c);
     c->name = xstrdup(json_path);
     if (length > 5 && !strcmp(json_path + length - 5, ".json"))
         c->name[length - 5] = 0;
     read_all(c, json_root(doc), e);
-    json_free(doc);
     c->trace = existing(c->name, ".xentrace");
     c->log = existing(c->name, ".csv");
     if (!c->log)
@@ -377,6 +399,15 @@ struct capture *capture_read(const char *json_path, struct errors *e)
         return c;
     capture_free(c);
     return NULL;
+}
+
+struct capture *capture_read(const char *json_path, struct errors *e)
+{
+    struct json *doc = json_read(json_path, e);
+    struct capture *c = doc ? capture_read_doc(doc, json_path, e) : NULL;
+
+    json_free(doc);
+    return c;
 }
 
 void capture_free(struct capture *c)

@@ -17,6 +17,7 @@
 
 #include "models/hypervisor/cpumask.h"
 #include "sim/error.h"
+#include "sim/json.h"
 #include "sim/time.h"
 
 #include <stdbool.h>
@@ -112,6 +113,7 @@ struct capture_log {
 
 /* NULL with errors. */
 struct capture *capture_read(const char *json_path, struct errors *e);
+struct capture *capture_read_doc(const struct json *doc, const char *json_path, struct errors *e);
 void capture_free(struct capture *c);
 
 /* 0, or -1 with errors; for captures with c->log. */

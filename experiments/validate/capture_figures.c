@@ -73,6 +73,7 @@ struct figure_name capture_figure_name(const struct capture *c, size_t i)
 {
     struct figure_name f = {0};
     size_t vcpu = i / OF_VCPU, which = i % OF_VCPU;
+    char number[24] = "";
 
     if (i >= vcpu_count(c) * OF_VCPU) {
         which = i - vcpu_count(c) * OF_VCPU;
@@ -83,9 +84,10 @@ struct figure_name capture_figure_name(const struct capture *c, size_t i)
     for (size_t g = 0; g < c->guests; vcpu -= c->guest[g++].vcpus)
         if (vcpu < c->guest[g].vcpus) {
             f.kind = of_vcpu[which].kind;
-            snprintf(f.name, sizeof f.name, "%.20s (%.20s)%s%.0zu: %s", c->guest[g].name,
-                     c->guest[g].role, c->guest[g].vcpus > 1 ? "/v" : "",
-                     c->guest[g].vcpus > 1 ? vcpu : 0, of_vcpu[which].name);
+            if (c->guest[g].vcpus > 1)
+                snprintf(number, sizeof number, "/v%zu", vcpu);
+            snprintf(f.name, sizeof f.name, "%.20s (%.20s)%s: %s", c->guest[g].name,
+                     c->guest[g].role, number, of_vcpu[which].name);
             break;
         }
     return f;

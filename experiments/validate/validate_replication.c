@@ -84,13 +84,15 @@ static void add_row(const struct rows *r, size_t offset, const char *unit, const
     double *x = xcalloc(r->n, sizeof *x), observed = at(r->captured, offset);
     struct check row = check_row(r->group, name);
     struct band band;
+    size_t n = 0;
 
     for (size_t i = 0; i < r->n; i++)
-        x[i] = at(&r->simulated[i], offset);
-    band = simulation_band(x, r->n, observed, LEVEL);
+        if (!isnan(at(&r->simulated[i], offset)))
+            x[n++] = at(&r->simulated[i], offset);
+    band = simulation_band(x, n, observed, LEVEL);
     row.unit = unit;
     row.reference = observed;
-    row.simulated = sorted_quantile(x, r->n, 0.5);
+    row.simulated = sorted_quantile(x, n, 0.5);
     row.low = band.low;
     row.high = band.high;
     row.verdict = band.need ? VERDICT_NONE : band.inside ? VERDICT_HOLDS : VERDICT_SHORT;

@@ -85,6 +85,26 @@ printf 'lookbusy_vms,credit\n2,100,3\n' >"$TMP/bad/job.csv"
 check "a line that is too long" status 2 "$HVSIM" validate testbed "$TMP/bad"
 check "another problem's journal" status 2 "$HVSIM" calibrate testbed "$TMP/job" --runs 2 --quiet --journal "$TMP/journal"
 check "another problem's journal: says so" says 'the journal of another calibration' "$TMP/err"
+sed '2s/"x"/"y"/' "$TMP/journal.loads" >"$TMP/journal2.loads"
+check "a damaged journal" status 2 calibrate --budget 90 --journal "$TMP/journal2"
+check "a damaged journal: its place" says 'journal2.loads:2: the line is damaged: expected an object with "x"' "$TMP/err"
+printf '{ "version": 1 }' >"$TMP/journal3.loads"
+check "no journal, and without a newline" status 2 calibrate --budget 90 --journal "$TMP/journal3"
+check "no journal, and without a newline: untouched" says '"version": 1' "$TMP/journal3.loads"
+refused() { # NAME SCRIPT PATTERN: the calibration file so edited
+    sed "$2" "$TMP/truth.json" >"$TMP/wrong.json"
+    check "a calibration with $1" status 2 "$HVSIM" validate testbed "$TMP/job" --calibration "$TMP/wrong.json"
+    check "a calibration with $1: its place" says "$3" "$TMP/err"
+}
+refused "a value that is a text" 's/"value": 3/"value": "3"/' 'wrong.json:2:[0-9]*: /unknowns/0/value: '
+refused "unknowns that are no list" 's/"unknowns": \[/"unknowns": {}, "was": [/' '/unknowns: '
+refused "no kind" 's/"kind": "testbed", //' '"kind" is missing'
+refused "another version" 's/"version": 1/"version": 9/' '/version: '
+refused "a choice that is none" 's/"value": 3/"value": 3.5/' '/unknowns/0/value: 3.5 is not a value of "pcpus_12"'
+refused "no end" '$d' 'wrong.json'
+printf 'run,rtt_us,count\n1,130,5\n1,many,5\n' >"$TMP/bad/job.csv"
+check "a count that is none" status 2 "$HVSIM" calibrate testbed "$TMP/bad"
+check "a count that is none: its place" says 'job.csv:3: wanted a run, a time and a count' "$TMP/err"
 check "no such calibration file" status 2 "$HVSIM" validate testbed "$TMP/job" --calibration "$TMP/none.json"
 sed 's/busy_job/busyjob/' "$TMP/truth.json" >"$TMP/wrong.json"
 check "an unknown that is not one" status 2 "$HVSIM" validate testbed "$TMP/job" --calibration "$TMP/wrong.json"

@@ -56,6 +56,22 @@ check "journal: known, the same verdict" cmp "$TMP/out" "$TMP/resumed"
 sed 's/\[\]/[{ "name": "demand", "value": 20, "low": 20, "high": 20, "identified": "identified" }]/' "$TMP/starts.json" >"$TMP/other.json"
 check "journal: another calibration has its own lines" eval '"$HVSIM" validate testbed "$TMP/mixed" --calibration "$TMP/other.json" "${only[@]}" --simulations 1 --journal "$TMP/journal" >/dev/null; [ "$(wc -l <"$TMP/journal")" = 4 ]'
 
+# Damaged lines are told; a file of another kind is left alone, also one without a newline.
+damaged() { # NAME SCRIPT PATTERN
+    sed "2$2" "$TMP/before" >"$TMP/damaged"
+    cp "$TMP/damaged" "$TMP/damaged.was"
+    check "journal: $1" status 2 testbed "${only[@]}" --simulations 2 --journal "$TMP/damaged"
+    check "journal: $1: its place" says "damaged:2: the line is damaged: $3" "$TMP/err"
+    check "journal: $1: untouched" cmp "$TMP/damaged" "$TMP/damaged.was"
+}
+damaged "no JSON" 's/{/[/' 'it is no JSON'
+damaged "no scenario" 's/"scenario":"*/&x/' '/scenario: expected 16'
+damaged "a simulation of -1" 's/"simulation": *[0-9]*/"simulation":-1/' '/simulation: expected a whole number from 0'
+damaged "no values" 's/"values": *{.*/"values":7}/' '/values: expected an object'
+damaged "a value that is a text" 's/"latency p99.9": *[0-9.]*/"latency p99.9":"7"/' '/values: expected a number'
+printf '{ "version": 1 }' >"$TMP/no_newline"
+check "a file without a newline that is no journal" status 2 testbed "${only[@]}" --simulations 1 --journal "$TMP/no_newline"
+check "a file without a newline that is no journal: untouched" says '"version": 1' "$TMP/no_newline"
 check "a file that is no journal" status 2 testbed "${only[@]}" --simulations 1 --journal "$TMP/starts.json"
 check "a file that is no journal: says so" says "is no journal" "$TMP/err"
 check "a file that is no journal: untouched" says '"kind": "testbed"' "$TMP/starts.json"

@@ -62,6 +62,32 @@ edited no_slice 's/"tslice_ms": 30/"tslice_ms": 0/' '/tslice_ms: expected 1 to 1
 edited no_client 's/"client"/"nobody"/' '"client" is needed'
 edited unknown_mode 's/"mode": "closed"/"mode": "bursty"/' '/client/mode: expected closed, open'
 
+# refused NAME SCRIPT WORDS: the same, as bad input
+refused() {
+    edited "$@"
+    check "$1_exit" test $got -eq 2
+}
+refused dom0_no_object 's/"dom0": {/"dom0": 1, "was": {/' '/dom0: expected an object'
+refused guests_no_array 's/"guests": \[/"guests": {}, "were": [/' '/guests: expected an array'
+refused weight_below_one 's/"weight": 256/"weight": -1/' \
+    '/guests/0/weight: found -1: expected a whole number from 1'
+refused time_no_number 's/"compute_us": 80/"compute_us": "80us"/' \
+    '/guests/0/compute_us: found "80us": expected a number'
+refused no_rate 's/"rate": 200.0/"rate": 0/' '/client/rate: a client of this kind needs a rate'
+refused client_elsewhere 's/"where": "dom0"/"where": "moon"/' '/client/where: only clients in dom0'
+refused no_rounds 's/"mode": "closed"/"mode": "rounds", "period_us": 1000/' \
+    '/client/rounds: a client of this kind needs a number'
+refused too_many_rounds \
+    's/"mode": "closed"/"mode": "rounds", "rounds": 1000000000, "period_us": 1000000/' \
+    'so many periods are more than 1000 days'
+refused budget_above_period 's/"role": "echo"/"role": "echo", "rtds": {"period_us": 100, "budget_us": 101}/' \
+    '/guests/0/rtds/budget_us: expected at least 10, and not more than the period'
+refused no_capture '1,$d' 'base.json'
+head -c 300 "$captures/rpc-shared/base.csv.gz" >"$TMP/rpc/base.csv.gz"
+refused log_cut_short 's/{/{ /' 'base.csv.gz: it is cut short'
+echo "round,d1_us,d2_us,d3_us,d4_us,d5_us,d6_us,d7_us,d8_us,d9_us" | gzip >"$TMP/rpc/base.csv.gz"
+refused log_of_nine 's/{/{ /' 'base.csv.gz: delays of 9 replicas, expected at most 8'
+
 mkdir -p "$TMP/none"
 run "$TMP/none"
 check no_captures test $got -eq 2
