@@ -8,6 +8,7 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_multimin.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,16 +154,25 @@ static void put_numbers(struct json_writer *w, const char *key, const double *x,
     json_end(w);
 }
 
-static char *line_of(const double *x, size_t unknowns, const double *simulated, size_t points)
+enum { HOW = 17 };
+
+static const char *how_text(const struct search *s, char text[HOW])
 {
-    char *text;
+    snprintf(text, HOW, "%016" PRIx64, s->o->how);
+    return text;
+}
+
+static char *line_of(const struct search *s, const double *x, const double *simulated)
+{
+    char *text, how[HOW];
     size_t size;
     FILE *out = open_memstream(&text, &size);
     struct json_writer w = json_writer(out, JSON_COMPACT);
 
     json_begin(&w, NULL, '{');
-    put_numbers(&w, "x", x, unknowns);
-    put_numbers(&w, "simulated", simulated, points);
+    json_put_string(&w, "how", how_text(s, how));
+    put_numbers(&w, "x", x, s->p->unknowns);
+    put_numbers(&w, "simulated", simulated, s->p->points);
     json_end(&w);
     fclose(out);
     return text;
@@ -182,7 +192,6 @@ static char *title_of(const struct calibration_problem *p)
         const struct unknown *u = &p->unknown[i];
 
         json_put_string(&w, NULL, u->name);
-        json_put_number(&w, NULL, u->start);
         json_put_number(&w, NULL, u->low);
         json_put_number(&w, NULL, u->high);
     }
@@ -227,6 +236,8 @@ static int take_line(void *ctx, const char *line, size_t length, struct errors *
     struct errors in_line = ERRORS_NONE;
     double *x, *simulated;
     struct json *doc;
+    const char *how;
+    char ours[HOW];
     int status = -1;
 
     if (!r->lines++)
@@ -235,14 +246,16 @@ static int take_line(void *ctx, const char *line, size_t length, struct errors *
     simulated = xcalloc(p->points + 1, sizeof *simulated);
     doc = json_parse(r->s->o->journal, line, length, &in_line);
     errors_free(&in_line);
-    if (doc && !take_numbers(json_member(json_root(doc), "x"), false, x, p->unknowns) &&
+    how = doc ? json_string(json_member(json_root(doc), "how")) : NULL;
+    if (how && !take_numbers(json_member(json_root(doc), "x"), false, x, p->unknowns) &&
         !take_numbers(json_member(json_root(doc), "simulated"), true, simulated, p->points)) {
-        keep(r->s, x, simulated);
+        if (!strcmp(how, how_text(r->s, ours)))
+            keep(r->s, x, simulated);
         status = 0;
     } else {
         error_add(e, EXIT_INPUT,
-                  "%s:%zu: the line is damaged: expected an object with \"x\", %zu numbers, and "
-                  "\"simulated\", %zu; remove it, and it is simulated again",
+                  "%s:%zu: the line is damaged: expected an object with \"how\", \"x\" of %zu "
+                  "numbers and \"simulated\" of %zu; remove it, and it is simulated again",
                   r->s->o->journal, r->lines, p->unknowns, p->points);
     }
     json_free(doc);
@@ -291,7 +304,7 @@ static size_t evaluate(struct search *s, const double *x)
         }
         at = keep(s, x, simulated);
         if (s->journal) {
-            char *line = line_of(x, s->p->unknowns, simulated, s->p->points);
+            char *line = line_of(s, x, simulated);
 
             if (line_file_append(s->journal, line, strlen(line), s->e) ||
                 line_file_sync(s->journal, s->e))

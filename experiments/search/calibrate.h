@@ -28,6 +28,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define CALIBRATION_WORST 3.0 /* a factor of 20 */
 
@@ -60,6 +61,7 @@ struct calibration_options {
     size_t budget;       /* simulations of all points */
     size_t profile;      /* values of a continuous unknown in its profile; 0: 5 */
     const char *journal; /* a file to keep them in; NULL: none */
+    uint64_t how;        /* a hash of all else that they depend on; others in the journal stay */
     void (*tell)(void *ctx, size_t spent, double best); /* progress; may be NULL */
 };
 

@@ -7,6 +7,7 @@
 #include "experiments/validate/capture_world.h"
 #include "sim/pool.h"
 #include "sim/progress.h"
+#include "sim/random.h"
 #include "sim/sample.h"
 
 #include <math.h>
@@ -291,6 +292,18 @@ static int take_unknowns(struct fit *t, struct unknown own[UNKNOWNS], struct cal
     return 0;
 }
 
+/* Of all that simulations depend on beside the unknowns that are fitted. */
+static uint64_t how_of(const struct fit *t)
+{
+    double how[UNKNOWNS + 1];
+
+    memcpy(how, t->x, UNKNOWNS * sizeof *how);
+    for (size_t i = 0; i < t->unknowns; i++)
+        how[t->index[i]] = 0;
+    how[UNKNOWNS] = t->o->simulations;
+    return hash_bytes(0, 0, how, sizeof how);
+}
+
 /* ---- calibrating ----------------------------------------------------------------------------- */
 
 int calibrate_xentrace(const char *dir, const struct xentrace_calibration *o,
@@ -309,6 +322,7 @@ int calibrate_xentrace(const char *dir, const struct xentrace_calibration *o,
     if (!status)
         status = take_unknowns(&t, own, &p, f, e);
     if (!status && p.unknowns) {
+        options.how = how_of(&t);
         progress_begin(&t.progress, "calibrating", "settings", (double)o->budget, o->quiet);
         status = calibrate(&p, &options, &r, e);
         progress_end(&t.progress);

@@ -335,6 +335,36 @@ START_TEST(journal_saves_work)
 }
 END_TEST
 
+/* What was simulated otherwise does not count, and stays. */
+START_TEST(journal_of_other_simulations)
+{
+    const struct unknown unknown[] = {choice, scale};
+    const double truth[] = {2, 5};
+    char *path = journal_path();
+    struct calibration_options o = {.budget = 40, .journal = path};
+    struct calibration_result r;
+    struct errors e = ERRORS_NONE;
+    struct setup s;
+    size_t asked[4];
+
+    set_up(&s, with_choice, truth, 0.02, unknown, 2);
+    for (size_t i = 0; i < 4; i++) {
+        o.how = i % 2;
+        s.model.asked = 0;
+        ck_assert_int_eq(calibrate(&s.problem, &o, &r, &e), 0);
+        asked[i] = s.model.asked;
+        calibration_result_free(&r, s.problem.unknowns);
+    }
+    ck_assert_uint_gt(asked[0], 10);
+    ck_assert_uint_eq(asked[1], asked[0]);
+    ck_assert_uint_eq(asked[2], 0);
+    ck_assert_uint_eq(asked[3], 0);
+    unlink(path);
+    free(path);
+    tear_down(&s);
+}
+END_TEST
+
 static void refused(struct setup *s, const char *path, const char *why)
 {
     struct calibration_options o = {.budget = 10, .journal = path};
@@ -484,6 +514,7 @@ Suite *suite_calibrate(void)
     tcase_add_test(search, loss_of_a_point);
     tcase_add_test(search, groups_count_alike);
     tcase_add_test(search, journal_saves_work);
+    tcase_add_test(search, journal_of_other_simulations);
     tcase_add_test(search, wrong_journals);
     tcase_add_test(search, simulator_fails);
     tcase_add_test(files, files_come_back);
