@@ -81,7 +81,12 @@ static bool mask_of(const cJSON *v, const cJSON *d, const char *key, cpumask_t *
     if (!cJSON_IsArray(list))
         return false;
     m->b = 0;
-    cJSON_ArrayForEach(c, list) m->b |= CM(c->valueint);
+    cJSON_ArrayForEach(c, list)
+    {
+        if (c->valueint < 0 || c->valueint >= NR_CPUS)
+            BUG();
+        m->b |= CM(c->valueint);
+    }
     return true;
 }
 
@@ -266,6 +271,8 @@ static void create(const cJSON *j, s_time_t duration)
             struct vcpu *v = vcpu_create(d, id++);
             const cJSON *behaviour = cJSON_GetObjectItem(jv, "behaviour");
 
+            if (vcpu_count == MAX_VCPUS)
+                BUG();
             vcpus[vcpu_count] = v;
             guest_new(v, (s_time_t)num(jv, "start_ns", (double)shim_now), behaviour);
             set_affinity(v, jv, jd);
@@ -333,8 +340,12 @@ static void read_actions(const cJSON *j)
 {
     const cJSON *a;
 
-    cJSON_ArrayForEach(a, cJSON_GetObjectItem(j, "actions")) actions[action_count++] =
-        (struct action){llround(num(a, "at_us", 0) * 1000.0), a, false};
+    cJSON_ArrayForEach(a, cJSON_GetObjectItem(j, "actions"))
+    {
+        if (action_count == (int)ARRAY_SIZE(actions))
+            BUG();
+        actions[action_count++] = (struct action){llround(num(a, "at_us", 0) * 1000.0), a, false};
+    }
 }
 
 static bool has_weights(const char *scheduler)
@@ -526,6 +537,10 @@ int main(int argc, char **argv)
     }
     tb_init_done = 1;
     binary = argc > 3 ? fopen(argv[3], "w") : NULL;
+    if (argc > 3 && !binary) {
+        perror(argv[3]);
+        return 2;
+    }
     duration = (s_time_t)num(j, "duration_ms", 0) * 1000000;
     boot(j);
     create(j, duration);
