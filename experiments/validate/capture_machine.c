@@ -3,6 +3,7 @@
 
 #include "models/hypervisor/costs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define OVERHEAD(scheduler)                                                                        \
@@ -78,10 +79,51 @@ static const struct part {
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
+enum place { NO_PART, ABOVE_PARTS, PART };
+
+static enum place place_of(const char *pointer)
+{
+    size_t length = strlen(pointer);
+
+    for (size_t i = 0; i < PARTS; i++) {
+        char next = strncmp(parts[i].pointer, pointer, length) ? '?' : parts[i].pointer[length];
+
+        if (!next || next == '/')
+            return next ? ABOVE_PARTS : PART;
+    }
+    return NO_PART;
+}
+
+static bool about_the_file(struct json_value v)
+{
+    const char *key = json_key(v);
+
+    return key && (!strcmp(key, "version") || !strcmp(key, "comment"));
+}
+
+/* A part that is misspelt would have its defaults. */
+static void check_members(struct json_value object, struct errors *e)
+{
+    JSON_FOR_EACH(v, object)
+    {
+        char *pointer = json_pointer(v);
+        enum place place = about_the_file(v) ? PART : place_of(pointer);
+
+        if (place == NO_PART)
+            json_error(v, e, "the machine has no such part");
+        else if (place == ABOVE_PARTS && json_kind(v) != JSON_OBJECT)
+            json_error(v, e, "expected an object");
+        else if (place == ABOVE_PARTS)
+            check_members(v, e);
+        free(pointer);
+    }
+}
+
 int capture_machine_read(struct capture_machine *m, const struct json *doc, struct errors *e)
 {
     size_t before = e->count;
 
+    check_members(json_root(doc), e);
     for (size_t i = 0; i < PARTS; i++) {
         struct json_value v = json_at(doc, parts[i].pointer);
         void *target = (char *)m + parts[i].offset;

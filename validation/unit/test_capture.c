@@ -4,6 +4,7 @@
 
 #include "experiments/scenario/scenario.h"
 #include "experiments/validate/capture_figures.h"
+#include "experiments/validate/capture_machine.h"
 #include "experiments/validate/replication_capture.h"
 #include "experiments/validate/xen_version.h"
 
@@ -124,6 +125,36 @@ START_TEST(names_of_figures)
 END_TEST
 
 static const struct {
+    const char *text, *wrong; /* NULL: it is none */
+} machines[] = {
+    {"{\"version\": 1, \"comment\": [], \"host\": {\"costs\": {\"comment\": \"c\"}}}", NULL},
+    {"{\"hots\": {}}", "/hots: the machine has no such part"},
+    {"{\"host\": {\"cost\": {}}}", "/host/cost: the machine has no such part"},
+    {"{\"hos\": {}}", "/hos: the machine has no such part"},
+    {"{\"host\": 7}", "/host: expected an object"},
+    {"{\"emulator\": {\"kick\": \"0\"}}", "/emulator/kick"},
+    {"{\"emulator\": 7}", "/emulator: "},
+};
+
+START_TEST(parts_of_machines)
+{
+    struct errors e = ERRORS_NONE;
+    const char *text = machines[_i].text, *wrong = machines[_i].wrong;
+    struct json *doc = json_parse("machine.json", text, strlen(text), &e);
+    struct capture_machine m;
+
+    ck_assert_int_eq(capture_machine_read(&m, doc, &e), wrong ? -1 : 0);
+    ck_assert_uint_eq(e.count, wrong ? 1 : 0);
+    if (wrong)
+        ck_assert_msg(strstr(e.item[0].text, wrong), "%s", e.item[0].text);
+    else
+        ck_assert_int_eq(m.emulator.kick, 100 * NS_PER_MS);
+    errors_free(&e);
+    json_free(doc);
+}
+END_TEST
+
+static const struct {
     const char *text;
     enum xen_version version;
 } versions[] = {
@@ -151,6 +182,7 @@ Suite *suite_capture(void)
     tcase_add_test(c, bursts_are_above_nothing);
     tcase_add_test(c, pools_of_a_scenario);
     tcase_add_test(c, names_of_figures);
+    tcase_add_loop_test(c, parts_of_machines, 0, (int)(sizeof machines / sizeof *machines));
     tcase_add_loop_test(c, versions_of_xen, 0, (int)(sizeof versions / sizeof *versions));
     suite_add_tcase(s, c);
     return s;
