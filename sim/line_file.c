@@ -91,10 +91,15 @@ int line_file_read(const char *path, line_fn *each, void *ctx, struct errors *e)
 bool line_file_begins(const char *path, const char *line)
 {
     size_t length = strlen(line), n;
-    char *start = xcalloc(length + 1, 1);
-    FILE *in = fopen(path, "re");
+    char *start;
+    struct stat st;
+    FILE *in;
     bool begins;
 
+    if (stat(path, &st) || !S_ISREG(st.st_mode)) /* line_file_open() says why not */
+        return true;
+    start = xcalloc(length + 1, 1);
+    in = fopen(path, "re");
     n = in ? fread(start, 1, length + 1, in) : 0;
     begins = !memcmp(start, line, n < length ? n : length) && (n <= length || start[n - 1] == '\n');
     if (in)

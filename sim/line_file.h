@@ -27,9 +27,9 @@ typedef int line_fn(void *ctx, const char *line, size_t length, struct errors *e
 struct line_file *line_file_open(const char *path, line_fn *each, void *ctx, size_t *torn,
                                  struct errors *e);
 
-/* Is the file empty or not there, or does it begin with this line, or with a torn part of it? To be
- * asked of files that users name before they are opened: of a file of another kind that is a single
- * line without its newline, all would be cut off. */
+/* Is the file empty, or not there, or no regular one, or does it begin with this line, or with a
+ * torn part of it? To be asked of files that users name before they are opened: of a file of
+ * another kind that is a single line without its newline, all would be cut off. */
 bool line_file_begins(const char *path, const char *line);
 
 /* Append one line (no newline inside). On error the file is left as before the call. */

@@ -244,10 +244,11 @@ enum exit_code validate_xentrace(const char *dir, const char *calibration, bool 
     if (read_machine(&m, calibration, out, e))
         return errors_exit_code(e);
     list = capture_list(dir, e);
-    for (size_t i = 0; list && list[i] && errors_exit_code(e) != EXIT_INTERRUPTED; i++)
+    if (!list)
+        return errors_exit_code(e);
+    for (size_t i = 0; list[i] && errors_exit_code(e) != EXIT_INTERRUPTED; i++)
         check_capture(list[i], &m, calibration != NULL, quiet, out, &checks, e);
-    if (list)
-        capture_free_list(list);
+    capture_free_list(list);
     if (quiet) {
         print_short(&checks, out);
         checks_last_line(&checks, out, last);

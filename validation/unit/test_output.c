@@ -394,6 +394,8 @@ START_TEST(a_file_of_another_kind_is_told)
         output_write(in("l"), beginnings[_i].file, strlen(beginnings[_i].file), &errors), 0);
     ck_assert_int_eq(line_file_begins(in("l"), "title"), beginnings[_i].ours);
     ck_assert(line_file_begins(in("not there"), "title"));
+    ck_assert_int_eq(mkfifo(in("pipe"), 0600), 0);
+    ck_assert(line_file_begins(in("pipe"), "title")); /* without waiting for a writer */
 }
 END_TEST
 
