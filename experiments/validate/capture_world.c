@@ -22,14 +22,25 @@
 #define PAUSED_TIME NS_PER_S          /* all are paused for so long */
 #define XL_TIME (60 * NS_PER_MS)      /* from letting one go to the next, on average */
 #define SETTLE_TIME (1500 * NS_PER_MS)
+#define JOB_TIME (200 * NS_PER_S) /* a job has been going on for up to so long */
+#define RUN_BEFORE (2 * NS_PER_S) /* its last run lasted so long, or up to twice as long */
 
-/* dom0's own work beside the client's: the daemon that empties the trace buffers, and now and then
- * writes what it has. From dom0's runs in captures without a network (assumed to be the same in the
- * others). */
+/* Guests that are there but not in the capture (numbers before others' are missing): so many at
+ * most are simulated. */
+enum { OTHERS_MOST = 4 };
+
+/* How many simulations are of captures that were not their job's first, and how many of the guests
+ * took part in the run before. */
+static const double NOT_FIRST = 0.75, TAKES_PART = 0.5;
+
+/* dom0's own work beside the client's: the daemon that empties the trace buffers, whose runs take
+ * 72 us (of which work is what is left without what it costs to wake and to block), and something
+ * that runs 128 us once a second. Read off t5_c1 of credit-1pcpu-pool-det, and the same in the
+ * others. */
 #define TRACER_PERIOD (100 * NS_PER_MS)
-#define TRACER_WORK (100 * NS_PER_US)
-#define WRITER_PERIOD NS_PER_S
-#define WRITER_WORK (3 * NS_PER_MS)
+#define TRACER_WORK (30 * NS_PER_US)
+#define DAEMON_PERIOD NS_PER_S
+#define DAEMON_WORK (85 * NS_PER_US)
 
 #define TRACE_KHZ 1000000 /* a cycle is a nanosecond */
 #define FRAMING 42        /* Ethernet, IP and UDP around a payload */
@@ -42,7 +53,9 @@ struct capture_world {
     struct machine machine;
     struct host *host;
     struct cpupool *dom0_pool, *guest_pool;
-    struct guest **guest; /* dom0, then the capture's */
+    struct guest **guest; /* dom0, the capture's, then others that are there */
+    size_t guests;        /* without dom0 */
+    bool *runs;           /* ... of them: is let go */
     struct capture_waker **waker;
     size_t wakers;
     struct host_net *net;
@@ -75,6 +88,13 @@ int capture_check(const struct capture *c, struct errors *e)
     else if (!c->duration && c->client.loop == CLIENT_NONE)
         error_add(e, EXIT_INPUT, "%s.json: \"seconds\" is needed without a client", c->name);
     return e->count > before ? -1 : 0;
+}
+
+/* Do guests get something to do for this capture only? Where the client's load can be chosen they
+ * do, else their programs begin with them. */
+static bool programs_begin_anew(const struct capture *c)
+{
+    return c->client.loop != CLIENT_NONE && c->client.loop != CLIENT_INTERVAL;
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -219,7 +239,7 @@ static void add_dom0(struct capture_world *w)
 
     w->guest[0] = g;
     add_periodic(w, g, TRACER_PERIOD, TRACER_WORK);
-    add_periodic(w, g, WRITER_PERIOD, WRITER_WORK);
+    add_periodic(w, g, DAEMON_PERIOD, DAEMON_WORK);
     w->net = host_net_new(&w->machine, g, &w->machine_costs->network);
     for (uint32_t i = 0; i < c->dom0_vcpus; i++)
         vcpu_start(g->vcpu[i].vcpu);
@@ -254,17 +274,16 @@ static void add_programs(struct capture_world *w, struct guest *g, const struct 
 }
 
 /* A guest boots, with the others paused, and is paused. */
-static void add_guest(struct capture_world *w, size_t i)
+static void add_guest(struct capture_world *w, const struct capture_guest *cg)
 {
     const struct capture *c = w->capture;
-    const struct capture_guest *cg = &c->guest[i];
     cpumask hard =
         c->placement == PLACED_PINNED ? cpumask_and(&cg->pinned, &c->guest_cpus) : cg->pinned;
     struct guest *g = add_domain(w, w->guest_pool, cg->domain, cg->name, cg->vcpus, cg->weight,
                                  hard, &w->machine_costs->guest);
     struct stack *stack = NULL;
 
-    w->guest[i + 1] = g;
+    w->guest[++w->guests] = g;
     if (cg->cap)
         domain_set(g->domain, cg->weight, cg->cap);
     if (cg->programs & CAPTURE_ECHO) {
@@ -289,19 +308,105 @@ static void add_guest(struct capture_world *w, size_t i)
     }
 }
 
+/* Others of the same job: those whose numbers are missing before the last one's. */
+static void add_others(struct capture_world *w)
+{
+    const struct capture *c = w->capture;
+    struct capture_guest other = {.name = "other",
+                                  .vcpus = 1,
+                                  .weight = DEFAULT_WEIGHT,
+                                  .programs = CAPTURE_HOG,
+                                  .pinned = cpumask_all()};
+    uint32_t last = 0;
+
+    for (size_t i = 0; i < c->guests; i++)
+        if (c->guest[i].domain > last)
+            last = c->guest[i].domain;
+    for (uint32_t id = 1; id < last && w->guests < c->guests + OTHERS_MOST; id++) {
+        bool named = false;
+
+        for (size_t i = 0; i < c->guests; i++)
+            named |= c->guest[i].domain == id;
+        other.domain = id;
+        if (!named)
+            add_guest(w, &other);
+    }
+}
+
+/* Pause it, or let it go: by a command of dom0's. */
+static void let(struct capture_world *w, size_t i, bool run)
+{
+    struct domain *d = w->guest[i + 1]->domain;
+
+    if (w->runs[i] == run)
+        return;
+    w->runs[i] = run;
+    for (uint32_t k = 0; k < d->vcpu_count; k++) {
+        w->host->executing = w->guest[0]->vcpu[0].vcpu->processor;
+        if (run)
+            vcpu_unpause(d->vcpu[k]);
+        else
+            vcpu_pause(d->vcpu[k]);
+        host_settle(w->host);
+    }
+    run_until(w, now(w) + XL_TIME / 2 + some(w, XL_TIME));
+}
+
+/* In the order of their numbers, others between those of the capture. */
+static size_t next_by_number(const struct capture_world *w, uint32_t *last)
+{
+    size_t next = SIZE_MAX;
+
+    for (size_t i = 0; i < w->guests; i++)
+        if (w->guest[i + 1]->domain->id > *last &&
+            (next == SIZE_MAX || w->guest[i + 1]->domain->id < w->guest[next + 1]->domain->id))
+            next = i;
+    if (next != SIZE_MAX)
+        *last = w->guest[next + 1]->domain->id;
+    return next;
+}
+
+/* Who never blocks: the first by number; SIZE_MAX: nobody. */
+static size_t first_hog(const struct capture_world *w)
+{
+    const struct capture *c = w->capture;
+    uint32_t last = 0;
+    size_t i;
+
+    while (i = next_by_number(w, &last), i != SIZE_MAX)
+        if (i >= c->guests || c->guest[i].programs & (CAPTURE_HOG | CAPTURE_IDLE_HOG))
+            break;
+    return i;
+}
+
+/* Captures of a job follow each other. One of its hogs runs all the time, so that the pCPU was not
+ * idle since the job began, and its ticks, accountings and slices have long found to each other.
+ * Whoever ran in the last capture and does in this one goes on, with the credits that it has;
+ * others are paused, or let go. */
+static void run_others_before(struct capture_world *w)
+{
+    size_t hog = first_hog(w);
+    uint32_t last = 0;
+
+    if (hog == SIZE_MAX)
+        return;
+    let(w, hog, true);
+    run_until(w, now(w) + some(w, JOB_TIME));
+    for (size_t i; i = next_by_number(w, &last), i != SIZE_MAX;)
+        if (rng_bernoulli(&w->rng, TAKES_PART))
+            let(w, i, true);
+    run_until(w, now(w) + RUN_BEFORE + some(w, RUN_BEFORE));
+}
+
 static void let_go(struct capture_world *w)
 {
-    run_until(w, now(w) + PAUSED_TIME + some(w, PAUSED_TIME));
-    for (size_t i = 0; i < w->capture->guests; i++) {
-        struct domain *d = w->guest[i + 1]->domain;
+    uint32_t last = 0;
 
-        for (uint32_t k = 0; k < d->vcpu_count; k++) {
-            w->host->executing = w->guest[0]->vcpu[0].vcpu->processor;
-            vcpu_unpause(d->vcpu[k]);
-            host_settle(w->host);
-        }
-        run_until(w, now(w) + XL_TIME / 2 + some(w, XL_TIME));
-    }
+    run_until(w, now(w) + PAUSED_TIME + some(w, PAUSED_TIME));
+    if (!programs_begin_anew(w->capture) && rng_bernoulli(&w->rng, NOT_FIRST))
+        run_others_before(w);
+    for (size_t i; i = next_by_number(w, &last), i != SIZE_MAX;)
+        let(w, i, i < w->capture->guests);
     run_until(w, now(w) + SETTLE_TIME);
 }
 
@@ -392,9 +497,10 @@ static void tear_down(struct capture_world *w)
     if (w->prober)
         prober_free(w->prober);
     host_free(w->host);
-    for (size_t i = 0; i <= w->capture->guests; i++)
+    for (size_t i = 0; i <= w->guests; i++)
         guest_free(w->guest[i]);
     free(w->guest);
+    free(w->runs);
     for (size_t i = 0; i < w->wakers; i++)
         capture_waker_free(w->waker[i]);
     free(w->waker);
@@ -414,7 +520,8 @@ int capture_simulate(const struct capture *c, const struct capture_machine *m, u
     if (!out)
         BUG("no memory stream");
     rng_init(&w.rng, seed, replication, "capture", "phases");
-    w.guest = xcalloc(c->guests + 1, sizeof *w.guest);
+    w.guest = xcalloc(c->guests + OTHERS_MOST + 1, sizeof *w.guest);
+    w.runs = xcalloc(c->guests + OTHERS_MOST, sizeof *w.runs);
     w.waker = xcalloc(c->guests + 1, sizeof *w.waker);
     fleet_init(&w.fleet);
     machine_init(&w.machine, NULL, &machine_ops, &w);
@@ -422,7 +529,9 @@ int capture_simulate(const struct capture *c, const struct capture_machine *m, u
     add_host(&w);
     add_dom0(&w);
     for (size_t i = 0; i < c->guests; i++)
-        add_guest(&w, i);
+        add_guest(&w, &c->guest[i]);
+    if (!programs_begin_anew(c))
+        add_others(&w);
     let_go(&w);
     xentrace_writer_attach(&w.writer, w.host, out, TRACE_KHZ);
     start_client(&w);

@@ -31,6 +31,9 @@ static const sim_time LATE_MAX = 200 * NS_PER_US;
 static const double DATED_SPREAD = 0.1, GUESSED_SPREAD = 1;
 enum { NEAR_PERIODS = 2 };
 
+/* So many of those that are inactive when a trace begins may owe credits. */
+static const double NEVER_ACTIVE = 0.25;
+
 struct credit_follow {
     sim_time next;   /* date of the next accounting */
     sim_time late;   /* so much longer than a slice it takes until the one after */
@@ -556,14 +559,20 @@ static void add_credit(struct credit *c, struct credit_vcpu *cv, struct credit_f
     }
 }
 
-/* Any credit that it can have. */
+/* Any credit that it can have. An inactive one was left with half of more than a slice's credits
+ * and has run since without being charged by ticks; one in four was never active, or for long
+ * not. */
 static void guess_vcpu(struct credit *c, struct credit_vcpu *cv, struct credit_follow_vcpu *fv,
                        struct rng *rng)
 {
     int32_t most = (int32_t)c->credits_per_tslice;
 
-    if (!is_active(cv))
+    if (!is_active(cv)) {
+        if (!fv->accounted && !fv->woken)
+            cv->credit = (int32_t)rng_below(rng, (uint64_t)most + 1) -
+                         (rng_bernoulli(rng, NEVER_ACTIVE) ? most : 0);
         return;
+    }
     cv->residual = (int64_t)rng_below(rng, NS_PER_MS);
     cv->start_time += (sim_time)rng_below(rng, 2 * NS_PER_CREDIT) - NS_PER_CREDIT;
     add_credit(c, cv, fv, (int32_t)rng_below(rng, 2 * (uint64_t)most + 1) - most - cv->credit);

@@ -326,17 +326,20 @@ static sim_time set_hardware(struct pcpu *p, const struct timer *t, sim_time whe
 
     if (when >= first && !(timer_armed(t) && t->when == first))
         return when;
-    p->timers_set = now;
+    p->timers_begun = p->timers_set = now;
     return when > now + p->host->costs.timer_slop ? when : now + p->host->costs.timer_slop;
 }
 
-/* So long after that no timer interrupts it: one that is due before is put off. */
+/* So long after that no timer interrupts it: one that is due before is put off. Not one that was
+ * due when the others were handled, but is handled by its own date here. */
 static bool put_off(struct pcpu *p, struct timer *t)
 {
     struct host *h = p->host;
-    sim_time now = h->queue->now, date = p->timers_set + h->costs.timer_slop;
+    sim_time now = h->queue->now;
+    sim_time date = p->timers_set + h->costs.timer_slop + h->costs.timer_latency;
 
-    if (p->lates || now <= p->timers_set || now >= date)
+    if (p->lates || now <= p->timers_begun || now < p->timers_begun + h->costs.timer_latency ||
+        now >= date)
         return false;
     queue_arm(h->queue, t, date);
     return true;
@@ -352,7 +355,10 @@ bool pcpu_defers(struct pcpu *p, struct timer *t)
         return true;
     if (turns_defer(p, t))
         return true;
-    p->timers_set = h->queue->now;
+    if (h->queue->now >= p->timers_begun + h->costs.timer_latency)
+        p->timers_begun = h->queue->now;
+    if (h->queue->now > p->timers_set)
+        p->timers_set = h->queue->now;
     return false;
 }
 
@@ -378,9 +384,14 @@ void host_arm(struct host *h, struct timer *t, sim_time when)
     arm_on(h, h->executing, t, when);
 }
 
-void host_rearm(struct host *h, struct timer *t, sim_time when)
+void host_rearm(struct host *h, struct timer *t, sim_time when, sim_time work)
 {
-    host_arm(h, t, when + h->costs.timer_rearm);
+    struct pcpu *p = &h->pcpu[h->executing];
+    sim_time now = h->queue->now, begun = p->timers_set > now ? p->timers_set : now;
+
+    if (work)
+        p->timers_set = begun + work;
+    host_arm(h, t, when + (work ? begun - now + work : 0));
 }
 
 static void settle_arm(struct host *h)
@@ -423,7 +434,9 @@ void core_turn_won(struct pcpu *p, sim_time now)
     p->in_late = false;
     if (p->lates) {
         p->lates = 0;
-        p->timers_set = now;
+        p->timers_begun = now;
+        if (p->timers_set < now)
+            p->timers_set = now;
         p->deadline = -1; /* it sets its timer anew, whatever the date */
         turns_timer_set(p);
     }
@@ -462,11 +475,14 @@ static void slice_end(struct timer *t, sim_time now)
 {
     struct pcpu *p = container_of(t, struct pcpu, slice);
 
-    (void)now;
     if (pcpu_defers(p, t))
         return;
     p->host->executing = p->id;
-    raise_here(p);
+    if (!p->host->costs.slice_latency)
+        raise_here(p);
+    else if (!timer_armed(&p->ipi))
+        queue_arm_key(p->host->queue, &p->ipi, now + p->host->costs.slice_latency, RANK_EXTERNAL,
+                      p->id);
 }
 
 /* Work that a vCPU loses to a cold cache: all of it after cache_lifetime of others' running,
@@ -857,7 +873,7 @@ void vcpu_set_timer(struct vcpu *v, sim_time when)
         return;
     }
     v->timer_pcpu = v->processor;
-    arm_on(h, v->timer_pcpu, &v->singleshot, when);
+    arm_on(h, v->timer_pcpu, &v->singleshot, when + h->costs.guest_timer);
 }
 
 bool vcpu_block(struct vcpu *v)

@@ -31,8 +31,26 @@ static const struct param rows[] = {
     {PARAM("timer_rearm", DURATION, struct host_costs, timer_rearm), .def = "0",
      .range = PARAM_NO_RANGE, .max = "1ms",
      .meaning =
-         "What a tick's or an accounting's handler has taken when it sets its timer anew: they "
-         "drift by so much more than slices, which are counted from the decision on.",
+         "What a tick's handler has taken when it sets its timer anew: ticks drift by so much more "
+         "than slices, which are counted from the decision on.",
+     .status = STATUS_ASSUMED},
+    {PARAM("tick_sort", DURATION, struct host_costs, tick_sort), .def = "0",
+     .range = PARAM_NO_RANGE, .max = "1ms",
+     .meaning = "What it takes more when it sorts the queue: after each accounting.",
+     .status = STATUS_ASSUMED},
+    {PARAM("account", DURATION, struct host_costs, account), .def = "0", .range = PARAM_NO_RANGE,
+     .max = "1ms", .meaning = "The same of accounting's, ...", .status = STATUS_ASSUMED},
+    {PARAM("account_vcpu", DURATION, struct host_costs, account_vcpu), .def = "0",
+     .range = PARAM_NO_RANGE, .max = "1ms", .meaning = "... and what each active vCPU adds to it.",
+     .status = STATUS_ASSUMED},
+    {PARAM("guest_timer", DURATION, struct host_costs, guest_timer), .def = "0",
+     .range = "0ns..10us", .max = "1ms",
+     .meaning = "What a guest's timer takes beyond timer_latency until its vCPU is woken.",
+     .status = STATUS_ASSUMED},
+    {PARAM("slice_latency", DURATION, struct host_costs, slice_latency), .def = "0",
+     .range = PARAM_NO_RANGE, .max = "1ms",
+     .meaning = "From the handler of a slice's end to the scheduler's decision, by whose date the "
+                "next slice is counted.",
      .status = STATUS_ASSUMED},
     {PARAM("timer_jitter", DURATION, struct host_costs, timer_jitter), .def = "0",
      .range = "0ns..1us", .max = "1ms",

@@ -176,7 +176,8 @@ struct pcpu {
     bool kicked;            /* turns.h */
     uint32_t last_tickled;  /* Credit: whom it told last, in whatever pool (last_tickle_cpu) */
     sim_time deadline;      /* turns.h: what it has last set its timer to */
-    sim_time timers_set;    /* it has last set its timer: for timer_slop */
+    sim_time timers_begun;  /* it has last begun to handle timers, or set its timer, */
+    sim_time timers_set;    /* ... and was done: for timer_slop */
     sim_time slice_granted; /* of the last decision; -1 none */
 };
 
@@ -215,7 +216,12 @@ struct host_costs {
     sim_time wake;           /* until a pCPU that tickled itself does */
     sim_time timer_slop;     /* once it has set its timer, a pCPU is not interrupted for so long */
     sim_time timer_latency;  /* ... and are handled this much later: periodic ones drift */
-    sim_time timer_rearm;    /* ... and by so much more if their handlers set them anew */
+    sim_time timer_rearm;    /* ... and by so much more if a tick's handler sets them anew, */
+    sim_time tick_sort;      /* ... that sorts the queue, */
+    sim_time account;        /* ... or accounting's, */
+    sim_time account_vcpu;   /* ... which takes so long for each active vCPU */
+    sim_time guest_timer; /* from the date of a guest's timer to its event, beyond timer_latency */
+    sim_time slice_latency;  /* from the handling of a slice's end to the decision */
     sim_time timer_jitter;   /* slices end up to this much later, once host_vary() was called */
     sim_time cache_refill;   /* extra work after a full loss of the cache */
     sim_time cache_lifetime; /* others' run time after which the cache is lost entirely */
@@ -411,9 +417,9 @@ void pcpu_set_speed(struct pcpu *p, uint32_t speed);
  * latency and slop; at once, but after all else of the present date, if `when` has passed. */
 void host_arm(struct host *h, struct timer *t, sim_time when);
 
-/* The same from the timer's own handler, at the end of which the present is taken: `when` is later
- * by timer_rearm. */
-void host_rearm(struct host *h, struct timer *t, sim_time when);
+/* The same from the timer's own handler, which takes `work` after those before it; the present is
+ * taken at its end, so that `when` is later by that. */
+void host_rearm(struct host *h, struct timer *t, sim_time when, sim_time work);
 
 /* Let costs that vary do so: the stream of random numbers is keyed by (seed, replication, entity).
  */

@@ -78,13 +78,13 @@ void runq_remove(struct credit *c, struct credit_vcpu *cv)
 }
 
 /* After an accounting: UNDER and better before OVER, otherwise in the order as it stands. BOOST is
- * not sorted before UNDER. */
-static void runq_sort(struct credit *c, struct credit_pcpu *cp)
+ * not sorted before UNDER. False: there was none. */
+static bool runq_sort(struct credit *c, struct credit_pcpu *cp)
 {
     struct list *last_under = &cp->runq, *at = cp->runq.next;
 
     if (cp->sort_epoch == c->sort_epoch || rule_off(c->sched, RULE_SORT))
-        return;
+        return false;
     cp->sort_epoch = c->sort_epoch;
     while (at != &cp->runq) {
         struct credit_vcpu *cv = container_of(at, struct credit_vcpu, runq);
@@ -96,6 +96,7 @@ static void runq_sort(struct credit *c, struct credit_pcpu *cp)
             last_under = &cv->runq;
         }
     }
+    return true;
 }
 
 /* ---- charging -------------------------------------------------------------------------------- */
@@ -367,14 +368,16 @@ static void tick(struct timer *t, sim_time now)
     struct credit_pcpu *cp = container_of(t, struct credit_pcpu, tick);
     struct pcpu *p = cp->pcpu;
     struct credit *c = credit_data(p->pool->scheduler);
+    sim_time work = p->host->costs.timer_rearm;
 
     if (pcpu_defers(p, t))
         return;
     p->host->executing = p->id;
     if (!p->current->idle)
         tick_vcpu(c, cp, credit_vcpu(p->current), now);
-    runq_sort(c, cp);
-    host_rearm(p->host, &cp->tick, now + c->tick_period);
+    if (runq_sort(c, cp))
+        work += p->host->costs.tick_sort;
+    host_rearm(p->host, &cp->tick, now + c->tick_period, work);
     observe(p->host, TICK, p->current);
 }
 
@@ -488,6 +491,7 @@ static void account(struct timer *t, sim_time now)
                         .credit_total = c->ncpus * (uint32_t)c->credits_per_tslice};
     struct list *at = c->active_domains.next;
     int64_t sum = 0;
+    sim_time work = h->costs.account;
 
     if (pcpu_defers(&h->pcpu[c->master], t))
         return;
@@ -501,12 +505,13 @@ static void account(struct timer *t, sim_time now)
             struct credit_domain *cd = container_of(at, struct credit_domain, active);
 
             at = at->next;
+            work += cd->active_count * h->costs.account_vcpu;
             sum += account_domain(c, cd, &a);
         }
         c->balance = (int32_t)sum;
         c->sort_epoch++;
     }
-    host_rearm(h, &c->acct, now + c->tslice);
+    host_rearm(h, &c->acct, now + c->tslice, work);
     observe3(h, ACCT, NULL, c->balance, c->weight, c->ncpus * c->credits_per_tslice);
 }
 
