@@ -165,6 +165,52 @@ START_TEST(timers_within_the_slop_wait)
 }
 END_TEST
 
+struct again {
+    struct noted noted;
+    sim_time work, before; /* before: handled the time before */
+};
+
+static void set_anew(struct timer *t, sim_time now)
+{
+    struct again *a = container_of(container_of(t, struct noted, timer), struct again, noted);
+    sim_time before = a->noted.handled;
+
+    note_handled(t, now);
+    if (timer_armed(t))
+        return; /* put off */
+    a->before = before;
+    host_rearm(a->noted.pcpu->host, t, now + 1 * MS, a->work);
+}
+
+static void arm_again(struct host *h, struct again *a, sim_time when, sim_time work)
+{
+    *a = (struct again){.work = work};
+    arm_noted(h, &a->noted, 0, when);
+    a->noted.timer.fire = set_anew;
+}
+
+/* Handlers run one after the other and take the present at their end: the second one's timer comes
+ * behind the first one's, and then waits for the slop after it. */
+START_TEST(handlers_follow_each_other)
+{
+    struct world *w = one_pool("null", 1);
+    struct again first, second;
+
+    w->host->costs.timer_slop = 50 * US;
+    w->host->costs.timer_latency = 1 * US;
+    arm_again(w->host, &first, 2 * MS, 2 * US);
+    arm_again(w->host, &second, 2 * MS + 500, 1 * US);
+    world_run(w, 4 * MS);
+    ck_assert_int_eq(first.before, 2 * MS + 1 * US);
+    ck_assert_int_eq(second.before, 2 * MS + 1 * US + 500);
+    ck_assert_int_eq(first.noted.handled, 3 * MS + 4 * US);
+    ck_assert_int_eq(second.noted.handled, 3 * MS + 57 * US);
+    queue_cancel(&w->queue, &first.noted.timer);
+    queue_cancel(&w->queue, &second.noted.timer);
+    world_free(w);
+}
+END_TEST
+
 static struct noted kick;
 
 /* pCPU 0 sets its timer to 200 us from now. */
@@ -754,6 +800,7 @@ Suite *suite_rules(void)
     tcase_add_test(core, unpausing_what_is_not_paused_does_nothing);
     tcase_add_test(core, to_be_told_takes_time);
     tcase_add_test(core, timers_within_the_slop_wait);
+    tcase_add_test(core, handlers_follow_each_other);
     tcase_add_test(core, a_pass_is_divided);
     tcase_add_test(core, a_pass_is_not_divided);
     tcase_add_test(core, a_timer_behind_the_first_does_not_kick);
