@@ -18,11 +18,13 @@ enum {
     HOSTS_MIN = 96,
     HOSTS_MAX = 2000,
     RECORDS_TAKEN = 40000000, /* by all hosts together, if HOSTS_MIN allow it */
+    RECORDS_FINE = 100000000, /* ... where slices are so short that single credits decide */
     VCPUS_USUAL = 16,         /* each more costs time at each record */
     SELECT_EVERY = 4,         /* choices between two selections */
     WINDOW = 48               /* choices that a new guess is tried on before it takes part */
 };
 
+static const sim_time FINE_SLICE = 3 * NS_PER_MS; /* 30 credits */
 static const double FORGET = 0.97; /* what is left of old disagreements at each further choice */
 static const double WORSE = 1.5;   /* who disagrees so much more than the best is replaced, */
 static const double NEAR = 0.5;    /* by one who disagrees no more than this more than the best */
@@ -221,7 +223,9 @@ static void follow(struct ensemble *n, const struct follow_trace *t)
 /* One will do where nothing is hidden, or there is nothing to choose. */
 static unsigned hosts_wanted(struct driven *d)
 {
-    size_t by_effort = RECORDS_TAKEN / d->trace->recs / (1 + d->trace->vcpus / VCPUS_USUAL);
+    bool fine = d->capture->tslice > 0 && d->capture->tslice < FINE_SLICE;
+    size_t by_effort = (fine ? RECORDS_FINE : RECORDS_TAKEN) / d->trace->recs /
+                       (1 + d->trace->vcpus / VCPUS_USUAL);
 
     for (int i = 0; i < 2; i++) {
         unsigned members = 0;
