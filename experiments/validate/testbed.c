@@ -40,8 +40,9 @@ const struct unknown testbed_unknown[OPEN_COUNT] = {
                        CHOICES(1, 2),
                        .start = 1},
     [OPEN_PINNED] = {.name = "pinned",
-                     .meaning = "1: each guest has one of the guests' pCPUs, in turn; 0: all.",
-                     CHOICES(0, 1),
+                     .meaning = "How many of the guests' pCPUs each guest has, neighbours in "
+                                "turn; 0: all.",
+                     CHOICES(0, 1, 2),
                      .start = 1},
     [OPEN_DOM0_APART] = {.name = "dom0_apart",
                          .meaning = "1: dom0 is alone on one pCPU; 0: it may use all.",
@@ -59,12 +60,12 @@ const struct unknown testbed_unknown[OPEN_COUNT] = {
     [OPEN_OWN_12] = {.name = "own_12",
                      .unit = "%",
                      .meaning = "lookbusy's argument in the measured one of 12 VMs.",
-                     CHOICES(0, 3, 10, 30),
+                     CHOICES(0, 2, 3, 5, 10, 30),
                      .start = 3},
     [OPEN_BUSY_12] = {.name = "busy_12",
                       .unit = "%",
                       .meaning = "lookbusy's argument in 12 VMs' others.",
-                      CHOICES(20, 25, 30, 35, 40, 50, 80),
+                      CHOICES(20, 25, 28, 30, 32, 35, 40, 50, 80),
                       .start = 30},
     [OPEN_BUSY_JOB] = {.name = "busy_job",
                        .unit = "%",
@@ -75,11 +76,11 @@ const struct unknown testbed_unknown[OPEN_COUNT] = {
                        .log = true},
     [OPEN_CLIENTS_RPC] = {.name = "clients_rpc",
                           .meaning = "Clients of each server, 12 VMs with RPC.",
-                          CHOICES(1, 2, 5, 10, 20),
+                          CHOICES(1, 2, 5, 7, 10, 14, 20, 30),
                           .start = 10},
     [OPEN_CLIENTS] = {.name = "clients",
                       .meaning = "Clients of each server, 12 VMs with memcached.",
-                      CHOICES(1, 5, 10, 20, 40),
+                      CHOICES(1, 5, 10, 14, 20, 30, 40),
                       .start = 20},
     [OPEN_IDLE_ENTER] = {.name = "idle_enter",
                          .unit = "us",
@@ -125,7 +126,12 @@ const struct unknown testbed_unknown[OPEN_COUNT] = {
                          .log = true},
 };
 
-static const char *const program[] = {[TESTBED_RPC] = "rpc", [TESTBED_MEMCACHED] = "memcached"};
+/* Bytes on the wire with 90 of headers and framing: add(500, 600) in Thrift's binary protocol; GETs
+ * of the scripts' one item, whose key has 56 bytes and whose value has 79. */
+static const struct {
+    const char *program;
+    int request, reply;
+} service[] = {[TESTBED_RPC] = {"rpc", 120, 113}, [TESTBED_MEMCACHED] = {"memcached", 152, 249}};
 
 struct text {
     const double *x;
@@ -195,13 +201,16 @@ static void begin(struct text *t, const char *title)
 static void guest(struct text *t, const char *name)
 {
     int first = pcpus_of_host(t) - pcpus_of(t), last = pcpus_of_host(t) - 1;
+    int width = (int)t->x[OPEN_PINNED];
 
     fprintf(t->out,
             "%s{\"name\": \"%s\", \"vcpus\": %d, \"costs\": {\"idle_enter\": "
             "\"%.0fns\", \"busy_tick\": true}",
             t->guests ? ", " : "", name, (int)t->x[OPEN_VCPUS], 1000 * t->x[OPEN_IDLE_ENTER]);
-    if (t->x[OPEN_PINNED] != 0)
-        first = last = first + t->guests % pcpus_of(t);
+    if (width && width < pcpus_of(t)) {
+        first += t->guests % (pcpus_of(t) / width) * width;
+        last = first + width - 1;
+    }
     if (last - first + 1 < pcpus_of_host(t))
         fprintf(t->out, ", \"hard_affinity\": \"%d-%d\"", first, last);
     fputs(", \"programs\": [", t->out);
@@ -234,7 +243,7 @@ static void server(struct text *t, int i, double own_busy)
     fprintf(t->out,
             "{\"run\": {\"type\": \"%s\"}}, {\"name\": \"housekeeping\", \"run\": {\"type\": "
             "\"burst_sleep\", \"compute\": \"10us\", \"sleep\": \"%.0fus\"}}",
-            program[t->run->service], 1000 * t->x[OPEN_HOUSEKEEPING]);
+            service[t->run->service].program, 1000 * t->x[OPEN_HOUSEKEEPING]);
     if (own_busy > 0) {
         fputs(", ", t->out);
         lookbusy(t, own_busy);
@@ -250,9 +259,11 @@ static void client(const struct text *t, const char *name, int server, int rate,
     fprintf(t->out,
             "%s{\"name\": \"%s\", \"on\": \"client\", \"to\": \"server%d\", \"load\": {\"think\": "
             "\"exponential(%dus)\", \"connections\": %d, \"demand\": \"%.0fns\", \"send\": \"0\", "
+            "\"request\": \"%dB\", \"reply\": \"%dB\", "
             "\"receive\": {\"type\": \"lognormal\", \"median\": \"%.0fns\", \"sigma\": %.4f}}}",
             strcmp(name, "measured") ? ", " : "", name, server + 1, 1000000 / rate, connections,
-            1000 * demand, 1000 * t->x[OPEN_BASE_MEDIAN], t->x[OPEN_BASE_SIGMA]);
+            1000 * demand, service[t->run->service].request, service[t->run->service].reply,
+            1000 * t->x[OPEN_BASE_MEDIAN], t->x[OPEN_BASE_SIGMA]);
 }
 
 static void clients(const struct text *t)
