@@ -45,8 +45,10 @@ const struct unknown testbed_unknown[OPEN_COUNT] = {
                      CHOICES(0, 1, 2),
                      .start = 1},
     [OPEN_DOM0_APART] = {.name = "dom0_apart",
-                         .meaning = "1: dom0 is alone on one pCPU; 0: it may use all.",
-                         CHOICES(0, 1),
+                         .meaning =
+                             "1: dom0 is alone on one pCPU; 2: it is on the first, guests as "
+                             "well; 0: it may use all.",
+                         CHOICES(0, 1, 2),
                          .start = 0},
     [OPEN_DOM0_VCPUS] = {.name = "dom0_vcpus",
                          .meaning = "vCPUs of dom0.",
@@ -101,7 +103,7 @@ const struct unknown testbed_unknown[OPEN_COUNT] = {
                          .meaning = "netback's costs, as a multiple of the models' defaults.",
                          .low = 0.5,
                          .high = 15,
-                         .start = 14,
+                         .start = 10,
                          .log = true},
     [OPEN_DEMAND] = {.name = "demand",
                      .unit = "us",
@@ -150,7 +152,7 @@ static int pcpus_of(const struct text *t)
 
 static int pcpus_of_host(const struct text *t)
 {
-    int least = pcpus_of(t) + (t->x[OPEN_DOM0_APART] != 0), host = (int)t->x[OPEN_PCPUS];
+    int least = pcpus_of(t) + (t->x[OPEN_DOM0_APART] == 1), host = (int)t->x[OPEN_PCPUS];
 
     return host > least ? host : least;
 }
@@ -161,7 +163,8 @@ static void put_costs(const struct text *t)
     static const struct {
         const char *name;
         double us;
-    } cost[] = {{"rx_packet", 1.5}, {"rx_flush", 1}, {"tx_poll", 0.5}, {"tx_packet", 2}};
+    } cost[] = {{"rx_packet", 1.5}, {"rx_flush", 1}, {"tx_poll", 0.5},
+                {"tx_packet", 2},   {"tx_flush", 1}, {"tx_unmap", 0.8}};
 
     fputs(", \"network\": {\"netback\": {", t->out);
     for (size_t i = 0; i < sizeof cost / sizeof *cost; i++)

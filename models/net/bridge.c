@@ -14,8 +14,7 @@ static bool to_local(const struct bridge *b, const struct packet *p)
     return p->to == b->machine && address_endpoint(p->a) == 0;
 }
 
-/* For another machine, or for a function of the NIC that a guest has: out through the NIC. */
-static bool to_nic(const struct bridge *b, const struct packet *p)
+bool bridge_to_nic(const struct bridge *b, const struct packet *p)
 {
     uint32_t endpoint = address_endpoint(p->a);
 
@@ -28,7 +27,7 @@ sim_time bridge_cost(void *bridge, const struct packet *first, uint32_t count)
     sim_time cost = count * b->params.forward;
 
     for (const struct packet *p = first; count--; p = p->next) {
-        if (to_nic(b, p))
+        if (bridge_to_nic(b, p))
             cost += b->nic->nic->params.tx_packet;
         else if (to_local(b, p))
             cost += stack_cost(&b->local, p, 1);
@@ -42,7 +41,7 @@ void bridge_input(void *bridge, struct packet *p, struct guest_vcpu *gv, sim_tim
     struct vif *v;
 
     b->forwarded++;
-    if (to_nic(b, p)) {
+    if (bridge_to_nic(b, p)) {
         wait_end(p, gv->vcpu, VALUE_BACK_WAIT, now);
         hop_stamp(p, HOP_BACK_NIC, now);
         nic_transmit(b->nic, p, now);
@@ -59,6 +58,16 @@ void bridge_input(void *bridge, struct packet *p, struct guest_vcpu *gv, sim_tim
         b->unknown++;
         packet_free(p);
     }
+}
+
+/* Of packets on their way out it is the guests' that may keep pages. */
+struct nic_loan bridge_loan(void *bridge, const struct packet *p)
+{
+    const struct bridge *b = bridge;
+    uint32_t endpoint = address_endpoint(p->b);
+    struct vif *v = p->from == b->machine && endpoint < ENDPOINTS ? b->vif[endpoint] : NULL;
+
+    return v ? vif_loan(v, p) : (struct nic_loan){NULL, 0};
 }
 
 /* dom0's own packets go through the bridge in the context of who sends them. */

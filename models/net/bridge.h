@@ -33,5 +33,9 @@ void bridge_release(struct bridge *b);
 /* The bridge as the upper layer of the NIC's and of netback's polls. */
 sim_time bridge_cost(void *bridge, const struct packet *first, uint32_t count);
 void bridge_input(void *bridge, struct packet *p, struct guest_vcpu *gv, sim_time now);
+struct nic_loan bridge_loan(void *bridge, const struct packet *p);
+
+/* For another machine, or for a function of the NIC that a guest has: out through the NIC. */
+bool bridge_to_nic(const struct bridge *b, const struct packet *p);
 
 #endif

@@ -48,8 +48,11 @@ struct host_net *host_net_new(struct machine *m, struct guest *dom0,
                               const struct net_params *params)
 {
     struct host_net *n = xcalloc(1, sizeof *n);
-    const struct net_upper upper = {
-        .owner = &n->bridge, .cost = bridge_cost, .input = bridge_input};
+    const struct net_upper upper = {.owner = &n->bridge,
+                                    .cost = bridge_cost,
+                                    .input = bridge_input,
+                                    .loan = bridge_loan,
+                                    .repay = vif_repay};
 
     n->machine = m;
     n->dom0 = dom0;

@@ -43,6 +43,16 @@ static const struct param netback_rows[] = {
     {PARAM("budget", INTEGER, struct netback_params, budget), .def = "64", .min = "1",
      .max = "65536", .meaning = "Packets that one poll may take.", .source = "Linux: NAPI's weight",
      .status = STATUS_CITED},
+    {PARAM("tx_copy", SIZE, struct netback_params, tx_copy), .def = "128B", .max = "1GiB",
+     .meaning = "Frames from the guest up to this size are copied, longer ones mapped and answered "
+                "when they have been sent.",
+     .source = "Linux xen-netback: XEN_NETBACK_TX_COPY_LEN", .status = STATUS_CITED},
+    {PARAM("tx_flush", DURATION, struct netback_params, tx_flush), .def = "1us", .max = "1ms",
+     .meaning = "Second kernel thread: hypercall and bookkeeping of a batch of pages that were "
+                "sent.",
+     .status = STATUS_ASSUMED},
+    {PARAM("tx_unmap", DURATION, struct netback_params, tx_unmap), .def = "0.8us", .max = "1ms",
+     .meaning = "Second kernel thread: unmapping each page.", .status = STATUS_ASSUMED},
 };
 
 const struct param_table netback_table =
@@ -164,6 +174,23 @@ static sim_time tx_cost(struct work *w, struct guest_vcpu *gv)
     return cost + bridge_cost(q->vif->bridge, q->tx.first, n) + (q->answer_wanted ? c->notify : 0);
 }
 
+static void answer(struct vif_queue *q)
+{
+    if (!q->answer_wanted || !q->answered)
+        return;
+    q->answer_wanted = false;
+    q->vif->counts.completions++;
+    evtchn_send(&q->answer_event, false);
+}
+
+/* Bytes on the wire that are no part of the frame: preamble, check sequence, gap. */
+enum { LINE_ONLY = 24 };
+
+static bool maps(const struct vif *v, const struct packet *p)
+{
+    return (int64_t)p->bytes - LINE_ONLY > v->back.tx_copy && bridge_to_nic(v->bridge, p);
+}
+
 static void tx_run(struct work *w, struct guest_vcpu *gv, sim_time now)
 {
     struct vif_queue *q = container_of(w, struct vif_queue, back_poll);
@@ -171,16 +198,13 @@ static void tx_run(struct work *w, struct guest_vcpu *gv, sim_time now)
     for (; q->back_batch; q->back_batch--) {
         struct packet *p = packets_take(&q->tx);
 
-        q->answered += ring_places(p);
+        if (!maps(q->vif, p))
+            q->answered += ring_places(p);
         q->vif->counts.from_guest++;
         hop_stamp_began(p, HOP_BACK_NETBACK, HOP_END, q->back_began);
         bridge_input(q->vif->bridge, p, gv, now);
     }
-    if (q->answer_wanted && q->answered) {
-        q->answer_wanted = false;
-        q->vif->counts.completions++;
-        evtchn_send(&q->answer_event, false);
-    }
+    answer(q);
     if (q->tx.count) {
         q->back_again = true;
         guest_raise(gv, &q->back_poll);
@@ -188,6 +212,43 @@ static void tx_run(struct work *w, struct guest_vcpu *gv, sim_time now)
         q->tx_wanted = true;
     }
 }
+
+/* ---- pages that were sent -------------------------------------------------------------------- */
+
+struct nic_loan vif_loan(struct vif *v, const struct packet *p)
+{
+    if (!maps(v, p))
+        return (struct nic_loan){NULL, 0};
+    return (struct nic_loan){&v->queue[v->queues > 1 ? packet_flow(p) % v->queues : 0],
+                             ring_places(p)};
+}
+
+void vif_repay(struct nic_loan loan, sim_time now)
+{
+    struct vif_queue *q = loan.lender;
+
+    q->sent += loan.places;
+    thread_wake(q->dealloc, now);
+}
+
+static struct guest_op dealloc_next(struct thread *t, sim_time now)
+{
+    struct vif_queue *q = t->user_data;
+    const struct netback_params *c = &q->vif->back;
+
+    (void)now;
+    q->answered += q->unmapping;
+    answer(q);
+    q->unmapping = q->sent;
+    q->sent = 0;
+    if (!q->unmapping)
+        return (struct guest_op){OP_WAIT, 0};
+    return (struct guest_op){OP_COMPUTE, c->tx_flush + q->unmapping * c->tx_unmap +
+                                             (q->answer_wanted ? c->notify : 0)};
+}
+
+static const struct program program_dealloc = {
+    .name = "dealloc", .meaning = "Unmaps a guest's pages that were sent.", .next = dealloc_next};
 
 /* ---- building -------------------------------------------------------------------------------- */
 
@@ -201,6 +262,8 @@ static void netback_init(struct vif_queue *q)
     q->tx_wanted = true;
     q->thread = guest_add_thread(q->back, &program_netback, NULL, "netback", CLASS_NORMAL, 0);
     q->thread->user_data = q;
+    q->dealloc = guest_add_thread(q->back, &program_dealloc, NULL, "dealloc", CLASS_NORMAL, 0);
+    q->dealloc->user_data = q;
 }
 
 enum { QUEUES_MAX = 8 }; /* Linux xen-netfront, xen-netback: default limit */

@@ -11,7 +11,11 @@
  *
  * From the guest: netfront puts packets on the tx ring and sends an event unless netback is
  * polling; netback's NAPI poll in dom0's softirq copies or maps them, forwards them through the
- * bridge, and answers; the answer's event, an ordinary one, has netfront free the packets.
+ * bridge, and answers; the answer's event, an ordinary one, has netfront free the packets. A packet
+ * that leaves the host and is longer than `tx_copy` is mapped, but for its head: it is answered
+ * only when the NIC has sent it and a second kernel thread of dom0 has unmapped its pages. What
+ * goes to dom0 or another guest is copied on the way and answered at once (Linux:
+ * skb_orphan_frags).
  *
  * Ring places: a packet takes one for each page. The thread waits while the rx ring is full, and
  * the vif's queue fills; netfront's queue fills while the tx ring is full.
@@ -36,6 +40,9 @@ struct netback_params {
     sim_time tx_page;   /* softirq: mapping or copying a page */
     sim_time notify;    /* event-channel hypercall */
     int64_t budget;     /* packets of one tx poll */
+    int64_t tx_copy;    /* bytes; what is longer is mapped */
+    sim_time tx_flush;  /* second thread: hypercall and bookkeeping of a batch */
+    sim_time tx_unmap;  /* second thread: per page */
 };
 extern const struct param_table netback_table;
 
@@ -88,6 +95,8 @@ struct vif_queue {
     struct packet_list tx;      /* in the ring, for netback */
     uint32_t tx_used;           /* places, until answered and freed */
     uint32_t answered;          /* places answered, not yet freed */
+    struct thread *dealloc;     /* unmaps what was sent: places ... */
+    uint32_t sent, unmapping;   /* ... not yet begun; under way */
     bool tx_wanted, answer_wanted;
     struct evtchn tx_event;     /* to dom0 */
     struct evtchn answer_event; /* to the guest */
@@ -118,6 +127,10 @@ void vif_free(struct vif *v);
 
 /* From the bridge, in gv's softirq: a packet for the guest. */
 void vif_queue(struct vif *v, struct packet *p, struct guest_vcpu *gv, sim_time now);
+
+/* From the bridge: the pages that a packet on its way out keeps; and when they are given back. */
+struct nic_loan vif_loan(struct vif *v, const struct packet *p);
+void vif_repay(struct nic_loan loan, sim_time now);
 
 uint64_t vif_held(const struct vif *v); /* packets in its queues and rings */
 

@@ -120,6 +120,60 @@ static void interrupt(struct evtchn *ch, sim_time now)
     guest_raise(q->gv, &q->poll);
 }
 
+/* ---- loans ----------------------------------------------------------------------------------- */
+
+static struct nic_loan loan_of(const struct nic *n, const struct packet *p)
+{
+    const struct net_upper *up = &n->physical->upper;
+
+    return up->loan ? up->loan(up->owner, p) : (struct nic_loan){NULL, 0};
+}
+
+static void repay(struct nic *n, struct nic_loan loan, sim_time now)
+{
+    if (loan.places)
+        n->physical->upper.repay(loan, now);
+}
+
+static void repay_first(struct nic *n, sim_time now)
+{
+    struct nic_loan loan = n->lent[n->lent_first].loan;
+
+    n->lent_first = (n->lent_first + 1) % (uint32_t)n->params.tx_ring;
+    n->lent_count--;
+    repay(n, loan, now);
+}
+
+/* Its packet leaves at that date. */
+static void lend(struct nic *n, struct nic_loan loan, sim_time leaves, sim_time now)
+{
+    uint32_t ring = (uint32_t)n->params.tx_ring;
+
+    if (!loan.places)
+        return;
+    if (n->lent_count == ring) /* senders clean up when there is no descriptor left */
+        repay_first(n, now);
+    n->lent[(n->lent_first + n->lent_count++) % ring] = (struct nic_lent){leaves, loan};
+    if (n->lent_count == 1)
+        queue_arm(&n->machine->queue, &n->clean, leaves);
+}
+
+/* Give back what has been sent. */
+static void clean(struct nic *n, sim_time now)
+{
+    while (n->lent_count && n->lent[n->lent_first].leaves <= now)
+        repay_first(n, now);
+    if (n->lent_count && !timer_armed(&n->clean))
+        queue_arm(&n->machine->queue, &n->clean, n->lent[n->lent_first].leaves);
+}
+
+static void has_left(struct timer *t, sim_time now)
+{
+    struct nic *n = container_of(t, struct nic, clean);
+
+    want_interrupt(&n->physical->queue[0], now);
+}
+
 /* ---- the poll -------------------------------------------------------------------------------- */
 
 static sim_time poll_cost(struct work *w, struct guest_vcpu *gv)
@@ -152,6 +206,8 @@ static void poll_run(struct work *w, struct guest_vcpu *gv, sim_time now)
         hop_stamp_began(p, HOP_DRIVER, HOP_NIC, q->began);
         up->input(up->owner, p, gv, now);
     }
+    if (q == &q->function->nic->physical->queue[0])
+        clean(q->function->nic, now);
     if (q->ring.count) {
         q->again = true;
         guest_raise(gv, &q->poll);
@@ -191,9 +247,12 @@ static bool has_room(const struct nic *n, sim_time now)
     return n->leaves[n->next_leave] <= now;
 }
 
-static void to_wire(struct nic *n, struct packet *p)
+static void to_wire(struct nic *n, struct packet *p, sim_time now)
 {
+    struct nic_loan loan = loan_of(n, p);
+
     packet_send(p);
+    lend(n, loan, p->left, now);
     n->leaves[n->next_leave] = p->left;
     n->next_leave = (n->next_leave + 1) % (uint32_t)n->params.tx_ring;
 }
@@ -209,7 +268,7 @@ static void room_again(struct timer *t, sim_time now)
     struct nic *n = container_of(t, struct nic, room);
 
     while (n->waiting.count && has_room(n, now))
-        to_wire(n, packets_take(&n->waiting));
+        to_wire(n, packets_take(&n->waiting), now);
     await_room(n);
 }
 
@@ -218,12 +277,13 @@ void nic_transmit(struct nic_function *f, struct packet *p, sim_time now)
     struct nic *n = f->nic;
 
     if (p->to == n->machine) {
+        lend(n, loan_of(n, p), now, now);
         nic_receive(n, p, now);
         return;
     }
     if (!n->waiting.count && has_room(n, now)) {
         f->counts.sent++;
-        to_wire(n, p);
+        to_wire(n, p, now);
     } else if (n->waiting.count < n->params.queue_length) {
         f->counts.sent++;
         packets_add(&n->waiting, p);
@@ -231,6 +291,7 @@ void nic_transmit(struct nic_function *f, struct packet *p, sim_time now)
             await_room(n);
     } else {
         f->counts.dropped_tx++;
+        repay(n, loan_of(n, p), now);
         packet_free(p);
     }
 }
@@ -278,6 +339,8 @@ struct nic *nic_new(struct machine *m, const struct nic_params *params, struct g
     n->machine = m;
     n->params = *params;
     n->leaves = xcalloc((size_t)params->tx_ring, sizeof *n->leaves);
+    n->lent = xcalloc((size_t)params->tx_ring, sizeof *n->lent);
+    timer_init(&n->clean, has_left);
     packets_init(&n->waiting);
     timer_init(&n->room, room_again);
     n->physical = add_function(n, (uint32_t)params->queues, owner, irq_vcpu, upper);
@@ -303,8 +366,10 @@ void nic_free(struct nic *n)
         free(f);
     }
     queue_cancel(&n->machine->queue, &n->room);
+    queue_cancel(&n->machine->queue, &n->clean);
     packets_drop(&n->waiting);
     free(n->leaves);
+    free(n->lent);
     free(n);
 }
 

@@ -18,6 +18,12 @@
  * Line rate and the waiting before the line are the machine's (sim/wire.h); the tx ring holds what
  * has not left yet. Packets for other functions of the same NIC take no line: its switch passes
  * them on at once.
+ *
+ * Cleaning up after a packet that was sent is part of tx_packet, unless the packet keeps memory
+ * that somebody waits for (a loan: pages that netback has mapped). Then the NIC raises the
+ * interrupt of the physical function's first queue when the packet has left, moderated as always,
+ * and the poll gives back what has been sent by then (as e1000e does, whose vector is for both
+ * directions).
  */
 #ifndef HVSIM_NET_NIC_H
 #define HVSIM_NET_NIC_H
@@ -44,12 +50,21 @@ struct nic_params {
 };
 extern const struct param_table nic_table;
 
+/* What a packet keeps until it is sent; 0 places: nothing. */
+struct nic_loan {
+    void *lender;
+    uint32_t places;
+};
+
 /* What the packets of a poll go to. */
 struct net_upper {
     void *owner;
     /* What the layers above will need for these packets, linked by next. */
     sim_time (*cost)(void *owner, const struct packet *first, uint32_t count);
     void (*input)(void *owner, struct packet *p, struct guest_vcpu *gv, sim_time now);
+    /* Of the physical function; NULL: packets keep nothing. The packet was sent or dropped. */
+    struct nic_loan (*loan)(void *owner, const struct packet *p);
+    void (*repay)(struct nic_loan loan, sim_time now);
 };
 
 struct nic_counts {
@@ -98,6 +113,13 @@ struct nic {
     uint32_t next_leave;
     struct packet_list waiting;
     struct timer room;
+    /* A ring of loans, at most tx_ring, in the order in which their packets leave. */
+    struct nic_lent {
+        sim_time leaves;
+        struct nic_loan loan;
+    } * lent;
+    uint32_t lent_first, lent_count;
+    struct timer clean; /* armed: the first of them has not left yet */
 };
 
 /* A NIC of that machine; the physical function's interrupts go to vCPUs irq_vcpu, irq_vcpu + 1, ...
