@@ -554,6 +554,89 @@ START_TEST(test_nic_tx_is_bounded)
 }
 END_TEST
 
+/* ---- pages that netback maps ----------------------------------------------------------------- */
+
+/* A reply of 1250 bytes at 10 ms takes 10 ms on the line. Places of the tx ring in the middle; then
+ * there are none, and the guest has been told once. */
+static uint32_t places_held(int64_t tx_copy)
+{
+    uint32_t held;
+
+    build(true, 2,
+          "{\"loop\": \"open\", \"connections\": 1, \"timeout\": \"never\", \"reply\": \"1250B\", "
+          "\"arrivals\": {\"type\": \"trace\", \"dates\": [\"10ms\"]}}");
+    w.xen.line_rate = 1000000;
+    w.net->vif[1]->back.tx_copy = tx_copy;
+    client_start(client, 0, 0, 40 * NS_PER_MS);
+    world_start(&w, 10 * NS_PER_US);
+    fleet_run_to(&w.fleet, 15 * NS_PER_MS);
+    held = w.net->vif[1]->queue[0].tx_used;
+    ck_assert_uint_eq(w.net->vif[1]->counts.completions, !held);
+    fleet_run_to(&w.fleet, 40 * NS_PER_MS);
+    ck_assert_uint_eq(w.net->vif[1]->queue[0].tx_used, 0);
+    ck_assert_uint_eq(w.net->vif[1]->counts.completions, 1);
+    ck_assert_uint_eq(w.net->nic->lent_count, 0);
+    ck_assert_int_eq(seen.replies_seen, 1);
+    return held;
+}
+
+START_TEST(test_long_frames_are_mapped)
+{
+    ck_assert_uint_eq(places_held(128), 1); /* until the NIC has sent it */
+    teardown();
+    ck_assert_uint_eq(places_held(1250 - 24), 0); /* a frame of that size is copied */
+    teardown();
+    ck_assert_uint_eq(places_held(1250 - 25), 1);
+}
+END_TEST
+
+/* Each mapped reply costs dom0 an interrupt of the NIC and a turn of the second thread. */
+static struct net_counts replies_of(const char *setting)
+{
+    build(false, 2, setting);
+    run(2 * NS_PER_S);
+    ck_conserved();
+    return host_net_counts(w.net);
+}
+
+START_TEST(test_mapped_replies_interrupt)
+{
+    struct net_counts copied = replies_of("{\"think\": \"5ms\", \"reply\": \"152B\"}"), mapped;
+
+    ck_assert_int_eq(w.net->vif[1]->queue[0].dealloc->cpu_time, 0);
+    ck_assert_uint_le(copied.interrupts, copied.received);
+    teardown();
+    mapped = replies_of("{\"think\": \"5ms\", \"reply\": \"153B\"}");
+    ck_assert_uint_ge(mapped.interrupts, 2 * mapped.received - 1);
+    ck_assert_uint_ge(mapped.completions + 1, mapped.sent);
+    ck_assert_int_ge(w.net->vif[1]->queue[0].dealloc->cpu_time,
+                     (int64_t)(mapped.completions - 1) * 1800); /* tx_flush, tx_unmap */
+}
+END_TEST
+
+/* What the NIC drops is given back, too: each place of the ring is somewhere. */
+START_TEST(test_dropped_frames_are_given_back)
+{
+    const struct nic *nic;
+    const struct vif_queue *q;
+
+    build(false, 2,
+          "{\"loop\": \"open\", \"connections\": 64, \"depth\": 8, \"timeout\": "
+          "\"never\", \"arrivals\": \"poisson(20000/s)\", \"demand\": \"1us\", "
+          "\"reply\": \"1KiB\"}");
+    w.xen.line_rate = 10000000;
+    w.net->nic->params.queue_length = 10;
+    w.net->nic->params.tx_ring = 5;
+    run(NS_PER_S / 2);
+    nic = w.net->nic;
+    q = &w.net->vif[1]->queue[0];
+    ck_assert_uint_gt(host_net_counts(w.net).drop_nic_tx, 100);
+    ck_assert_uint_gt(nic->lent_count, 0);
+    ck_assert_uint_eq(q->tx_used, q->tx.count + nic->waiting.count + nic->lent_count + q->sent +
+                                      q->unmapping + q->answered);
+}
+END_TEST
+
 /* ---- lost requests --------------------------------------------------------------------------- */
 
 START_TEST(test_lost_request_is_sent_again)
@@ -876,6 +959,9 @@ Suite *suite_net_path(void)
         test_socket_queue_is_bounded,
         test_tx_ring_is_bounded,
         test_nic_tx_is_bounded,
+        test_long_frames_are_mapped,
+        test_mapped_replies_interrupt,
+        test_dropped_frames_are_given_back,
         test_lost_request_is_sent_again,
         test_duplicates_are_served_once,
         test_requests_fail_in_the_end,
