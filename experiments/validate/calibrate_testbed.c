@@ -38,10 +38,10 @@ struct part {
 
 static const size_t base_part[] = {OPEN_BASE_MEDIAN, OPEN_BASE_SIGMA};
 static const size_t load_part[] = {
-    OPEN_PCPUS,      OPEN_PCPUS_12,     OPEN_PCPUS_24,    OPEN_DOM0_APART,
-    OPEN_DOM0_VCPUS, OPEN_DOM0_BOOST,   OPEN_VCPUS,       OPEN_OWN_12,
-    OPEN_BUSY_12,    OPEN_BUSY_JOB,     OPEN_CLIENTS_RPC, OPEN_CLIENTS,
-    OPEN_IDLE_ENTER, OPEN_HOUSEKEEPING, OPEN_DOM0_COSTS,  OPEN_DEMAND};
+    OPEN_PCPUS,      OPEN_PCPUS_12,    OPEN_PCPUS_24, OPEN_PINNED,     OPEN_DOM0_APART,
+    OPEN_DOM0_VCPUS, OPEN_DOM0_BOOST,  OPEN_VCPUS,    OPEN_OWN_12,     OPEN_BUSY_12,
+    OPEN_BUSY_JOB,   OPEN_CLIENTS_RPC, OPEN_CLIENTS,  OPEN_IDLE_ENTER, OPEN_HOUSEKEEPING,
+    OPEN_DOM0_COSTS, OPEN_DEMAND};
 #define LENGTH(a) (sizeof(a) / sizeof *(a))
 
 /* ---- which experiments take part ------------------------------------------------------------- */

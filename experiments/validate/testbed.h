@@ -22,8 +22,8 @@ enum testbed_index {
     OPEN_PCPUS,    /* of the host, at least as many as it takes: the others add to the credits */
     OPEN_PCPUS_12, /* that the guests may use */
     OPEN_PCPUS_24,
-    OPEN_PINNED,     /* each guest to one of them, in turn; else it may use all */
-    OPEN_DOM0_APART, /* dom0 is alone on one pCPU; else it may use all */
+    OPEN_PINNED,     /* how many of them each guest has, in turn; 0: all */
+    OPEN_DOM0_APART, /* 1: dom0 is alone on one pCPU; 2: it shares the first; 0: it has all */
     OPEN_DOM0_VCPUS,
     OPEN_DOM0_BOOST, /* TerrierTail's filter lets dom0 pass */
     OPEN_VCPUS,      /* of a guest */

@@ -429,10 +429,7 @@ static void defer_work(struct guest_vcpu *gv, sim_time now)
     gv->deferred = true;
     if (!t) {
         t = gv->ksoftirqd =
-            guest_add_thread(gv, &program_ksoftirqd, NULL, "ksoftirqd", CLASS_NORMAL, 0);
-        list_remove(&t->run); /* not as one that has never run, but as one that wakes */
-        gv->runnable--;
-        t->ready = false;
+            guest_add_sleeper(gv, &program_ksoftirqd, NULL, "ksoftirqd", CLASS_NORMAL, 0);
     }
     thread_wake(t, now);
 }
@@ -749,5 +746,17 @@ struct thread *guest_add_thread(struct guest_vcpu *gv, const struct program *pro
         program->init(t, params);
     t->ready = true;
     enqueue(gv, t);
+    return t;
+}
+
+struct thread *guest_add_sleeper(struct guest_vcpu *gv, const struct program *program,
+                                 const void *params, const char *name, enum thread_class class,
+                                 uint8_t priority)
+{
+    struct thread *t = guest_add_thread(gv, program, params, name, class, priority);
+
+    list_remove(&t->run);
+    gv->runnable--;
+    t->ready = false;
     return t;
 }

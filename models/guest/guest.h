@@ -162,6 +162,11 @@ struct thread *guest_add_thread(struct guest_vcpu *gv, const struct program *pro
                                 const void *params, const char *name, enum thread_class class,
                                 uint8_t priority);
 
+/* The same for one that waits already (OP_WAIT), as a daemon that has started long before. */
+struct thread *guest_add_sleeper(struct guest_vcpu *gv, const struct program *program,
+                                 const void *params, const char *name, enum thread_class class,
+                                 uint8_t priority);
+
 /* End an OP_WAIT; harmless if the thread is in none. From programs, handlers and work. */
 void thread_wake(struct thread *t, sim_time now);
 

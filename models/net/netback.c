@@ -262,7 +262,7 @@ static void netback_init(struct vif_queue *q)
     q->tx_wanted = true;
     q->thread = guest_add_thread(q->back, &program_netback, NULL, "netback", CLASS_NORMAL, 0);
     q->thread->user_data = q;
-    q->dealloc = guest_add_thread(q->back, &program_dealloc, NULL, "dealloc", CLASS_NORMAL, 0);
+    q->dealloc = guest_add_sleeper(q->back, &program_dealloc, NULL, "dealloc", CLASS_NORMAL, 0);
     q->dealloc->user_data = q;
 }
 
