@@ -56,6 +56,11 @@ struct nic_loan {
     uint32_t places;
 };
 
+struct nic_lent {
+    sim_time leaves; /* date at which the packet has been sent */
+    struct nic_loan loan;
+};
+
 /* What the packets of a poll go to. */
 struct net_upper {
     void *owner;
@@ -114,10 +119,7 @@ struct nic {
     struct packet_list waiting;
     struct timer room;
     /* A ring of loans, at most tx_ring, in the order in which their packets leave. */
-    struct nic_lent {
-        sim_time leaves;
-        struct nic_loan loan;
-    } * lent;
+    struct nic_lent *lent;
     uint32_t lent_first, lent_count;
     struct timer clean; /* armed: the first of them has not left yet */
 };
