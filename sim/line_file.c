@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,26 +87,6 @@ int line_file_read(const char *path, line_fn *each, void *ctx, struct errors *e)
     status = each_line(fd, path, each, ctx, &end, e);
     close(fd);
     return status;
-}
-
-bool line_file_begins(const char *path, const char *line)
-{
-    size_t length = strlen(line), n;
-    char *start;
-    struct stat st;
-    FILE *in;
-    bool begins;
-
-    if (stat(path, &st) || !S_ISREG(st.st_mode)) /* line_file_open() says why not */
-        return true;
-    start = xcalloc(length + 1, 1);
-    in = fopen(path, "re");
-    n = in ? fread(start, 1, length + 1, in) : 0;
-    begins = !memcmp(start, line, n < length ? n : length) && (n <= length || start[n - 1] == '\n');
-    if (in)
-        fclose(in);
-    free(start);
-    return begins;
 }
 
 /* ---- Opening ------------------------------------------------------------------------------- */
@@ -192,6 +173,65 @@ fail:
     free(f->path);
     free(f);
     return NULL;
+}
+
+/* ---- With a title -------------------------------------------------------------------------- */
+
+/* Is the file empty, or not there, or no regular one, or does it begin with this line, or with a
+ * torn part of it? */
+static bool begins_with(const char *path, const char *line)
+{
+    size_t length = strlen(line), n;
+    char *start;
+    struct stat st;
+    FILE *in;
+    bool ours;
+
+    if (stat(path, &st) || !S_ISREG(st.st_mode)) /* line_file_open() says why not */
+        return true;
+    start = xcalloc(length + 1, 1);
+    in = fopen(path, "re");
+    n = in ? fread(start, 1, length + 1, in) : 0;
+    ours = !memcmp(start, line, n < length ? n : length) && (n <= length || start[n - 1] == '\n');
+    if (in)
+        fclose(in);
+    free(start);
+    return ours;
+}
+
+struct titled {
+    line_fn *each;
+    void *ctx;
+    bool seen; /* the title */
+};
+
+static int after_title(void *ctx, const char *line, size_t length, struct errors *e)
+{
+    struct titled *t = ctx;
+
+    if (t->seen)
+        return t->each(t->ctx, line, length, e);
+    t->seen = true;
+    return 0;
+}
+
+struct line_file *line_file_open_titled(const char *path, const char *title, const char *otherwise,
+                                        line_fn *each, void *ctx, struct errors *e)
+{
+    struct titled t = {.each = each, .ctx = ctx};
+    struct line_file *f;
+
+    if (!begins_with(path, title)) {
+        error_add(e, EXIT_INPUT, "%s: %s; name another file, or remove it to begin anew", path,
+                  otherwise);
+        return NULL;
+    }
+    f = line_file_open(path, after_title, &t, NULL, e);
+    if (f && !t.seen && line_file_append(f, title, strlen(title), e)) {
+        line_file_close(f, e);
+        return NULL;
+    }
+    return f;
 }
 
 /* ---- Appending ----------------------------------------------------------------------------- */

@@ -12,7 +12,6 @@
 
 #include "sim/error.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define LINE_FILE_SYNC_MS 100
@@ -27,10 +26,12 @@ typedef int line_fn(void *ctx, const char *line, size_t length, struct errors *e
 struct line_file *line_file_open(const char *path, line_fn *each, void *ctx, size_t *torn,
                                  struct errors *e);
 
-/* Is the file empty, or not there, or no regular one, or does it begin with this line, or with a
- * torn part of it? To be asked of files that users name before they are opened: of a file of
- * another kind that is a single line without its newline, all would be cut off. */
-bool line_file_begins(const char *path, const char *line);
+/* The same for a file that users name: its first line is `title` (a new one gets it), which `each`
+ * does not see. Another file is left as it is, with the error "PATH: OTHERWISE; name another file,
+ * or remove it to begin anew": of one that is a single line without its newline, all would be cut
+ * off as torn. */
+struct line_file *line_file_open_titled(const char *path, const char *title, const char *otherwise,
+                                        line_fn *each, void *ctx, struct errors *e);
 
 /* Append one line (no newline inside). On error the file is left as before the call. */
 int line_file_append(struct line_file *f, const char *line, size_t length, struct errors *e);

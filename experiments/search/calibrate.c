@@ -4,6 +4,7 @@
 #include "sim/detmath.h"
 #include "sim/json_writer.h"
 #include "sim/line_file.h"
+#include "sim/random.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
@@ -156,6 +157,23 @@ static void put_numbers(struct json_writer *w, const char *key, const double *x,
 
 enum { HOW = 17 };
 
+uint64_t calibration_how(const double *x, size_t all, const size_t *fitted, size_t unknowns,
+                         const double *sizes, size_t count)
+{
+    double *how = xcalloc(all + count + 1, sizeof *how);
+    uint64_t hash;
+
+    for (size_t i = 0; i < all; i++)
+        how[i] = x[i];
+    for (size_t i = 0; i < unknowns; i++)
+        how[fitted[i]] = 0;
+    for (size_t i = 0; i < count; i++)
+        how[all + i] = sizes[i];
+    hash = hash_bytes(0, 0, how, (all + count) * sizeof *how);
+    free(how);
+    return hash;
+}
+
 static const char *how_text(const struct search *s, char text[HOW])
 {
     snprintf(text, HOW, "%016" PRIx64, s->o->how);
@@ -226,7 +244,7 @@ static int take_numbers(struct json_value v, bool nulls, double *x, size_t n)
 
 struct replay {
     struct search *s;
-    size_t lines;
+    size_t lines; /* after the title */
 };
 
 static int take_line(void *ctx, const char *line, size_t length, struct errors *e)
@@ -240,8 +258,7 @@ static int take_line(void *ctx, const char *line, size_t length, struct errors *
     char ours[HOW];
     int status = -1;
 
-    if (!r->lines++)
-        return 0; /* see open_journal() */
+    r->lines++;
     x = xcalloc(p->unknowns + 1, sizeof *x);
     simulated = xcalloc(p->points + 1, sizeof *simulated);
     doc = json_parse(r->s->o->journal, line, length, &in_line);
@@ -256,7 +273,7 @@ static int take_line(void *ctx, const char *line, size_t length, struct errors *
         error_add(e, EXIT_INPUT,
                   "%s:%zu: the line is damaged: expected an object with \"how\", \"x\" of %zu "
                   "numbers and \"simulated\" of %zu; remove it, and it is simulated again",
-                  r->s->o->journal, r->lines, p->unknowns, p->points);
+                  r->s->o->journal, r->lines + 1, p->unknowns, p->points);
     }
     json_free(doc);
     free(x);
@@ -268,23 +285,14 @@ static int open_journal(struct search *s)
 {
     char *title;
     struct replay r = {.s = s};
-    int status = 0;
 
     if (!s->o->journal)
         return 0;
     title = title_of(s->p);
-    if (!line_file_begins(s->o->journal, title))
-        status =
-            error_add(s->e, EXIT_INPUT,
-                      "%s: is the journal of another calibration; name another file, or remove "
-                      "it to begin anew",
-                      s->o->journal);
-    else if (!(s->journal = line_file_open(s->o->journal, take_line, &r, NULL, s->e)))
-        status = -1;
-    else if (!r.lines)
-        status = line_file_append(s->journal, title, strlen(title), s->e);
+    s->journal = line_file_open_titled(
+        s->o->journal, title, "is the journal of another calibration", take_line, &r, s->e);
     free(title);
-    return status;
+    return s->journal ? 0 : -1;
 }
 
 /* ---- asking the simulator -------------------------------------------------------------------- */

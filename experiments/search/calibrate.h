@@ -65,6 +65,11 @@ struct calibration_options {
     void (*tell)(void *ctx, size_t spent, double best); /* progress; may be NULL */
 };
 
+/* calibration_options.how: of x[all] without the unknowns that are fitted (their places in x), and
+ * of `count` sizes, such as the number of simulations. */
+uint64_t calibration_how(const double *x, size_t all, const size_t *fitted, size_t unknowns,
+                         const double *sizes, size_t count);
+
 enum identified {
     IDENTIFIED_NOT,     /* all of its range does as well */
     IDENTIFIED_BOUNDED, /* one end of its range does as well */

@@ -199,28 +199,17 @@ static void free_part(struct part *p)
     free(p->unknown);
 }
 
-/* Of all that simulations of this part depend on beside its own unknowns. */
-static uint64_t how_of(const struct part *p)
-{
-    double how[OPEN_COUNT + 2];
-
-    memcpy(how, p->x, OPEN_COUNT * sizeof *how);
-    for (size_t i = 0; i < p->unknowns; i++)
-        how[p->index[i]] = 0;
-    how[OPEN_COUNT] = p->o->seconds;
-    how[OPEN_COUNT + 1] = p->o->simulations;
-    return hash_bytes(0, 0, how, sizeof how);
-}
-
 /* Fit the part, leave its values in p->x; into the file, if there is one. */
 static int fit(struct part *p, size_t budget, const char *journal, struct calibration_file *f,
                struct errors *e)
 {
-    struct calibration_options o = {.budget = budget,
-                                    .profile = p->o->profile,
-                                    .journal = journal,
-                                    .how = how_of(p),
-                                    .tell = tell};
+    const double sizes[] = {p->o->seconds, p->o->simulations};
+    struct calibration_options o = {
+        .budget = budget,
+        .profile = p->o->profile,
+        .journal = journal,
+        .how = calibration_how(p->x, OPEN_COUNT, p->index, p->unknowns, sizes, 2),
+        .tell = tell};
     struct calibration_problem problem = {.unknowns = p->unknowns,
                                           .point = p->point,
                                           .points = p->points,

@@ -7,7 +7,6 @@
 #include "experiments/validate/capture_world.h"
 #include "sim/pool.h"
 #include "sim/progress.h"
-#include "sim/random.h"
 #include "sim/sample.h"
 
 #include <math.h>
@@ -287,18 +286,6 @@ static int take_unknowns(struct fit *t, struct unknown own[UNKNOWNS], struct cal
     return 0;
 }
 
-/* Of all that simulations depend on beside the unknowns that are fitted. */
-static uint64_t how_of(const struct fit *t)
-{
-    double how[UNKNOWNS + 1];
-
-    memcpy(how, t->x, UNKNOWNS * sizeof *how);
-    for (size_t i = 0; i < t->unknowns; i++)
-        how[t->index[i]] = 0;
-    how[UNKNOWNS] = t->o->simulations;
-    return hash_bytes(0, 0, how, sizeof how);
-}
-
 /* ---- calibrating ----------------------------------------------------------------------------- */
 
 int calibrate_xentrace(const char *dir, const struct xentrace_calibration *o,
@@ -317,7 +304,9 @@ int calibrate_xentrace(const char *dir, const struct xentrace_calibration *o,
     if (!status)
         status = take_unknowns(&t, own, &p, f, e);
     if (!status && p.unknowns) {
-        options.how = how_of(&t);
+        const double simulations = o->simulations;
+
+        options.how = calibration_how(t.x, UNKNOWNS, t.index, t.unknowns, &simulations, 1);
         progress_begin(&t.progress, "calibrating", "settings", (double)o->budget, o->quiet);
         status = calibrate(&p, &options, &r, e);
         progress_end(&t.progress);

@@ -26,7 +26,6 @@ struct testbed_journal {
     struct line_file *file;
     struct journal_line *line;
     size_t lines;
-    bool titled;
 };
 
 /* What tells one experiment's scenario from all others, however often it is simulated. */
@@ -87,10 +86,6 @@ static int take_line(void *ctx, const char *line, size_t length, struct errors *
     struct journal_line l = {0};
     const char *why = "it is no JSON";
 
-    if (!j->titled) {
-        j->titled = true;
-        return 0; /* see testbed_journal_open() */
-    }
     l.doc = json_parse(j->path, line, length, &in_line);
     errors_free(&in_line);
     if (l.doc)
@@ -117,16 +112,12 @@ static int discard(struct testbed_journal *j, struct errors *e)
 
 struct testbed_journal *testbed_journal_open(const char *path, struct errors *e)
 {
-    struct testbed_journal *j;
+    struct testbed_journal *j = xcalloc(1, sizeof *j);
 
-    if (!line_file_begins(path, title)) {
-        error_add(e, EXIT_INPUT, "%s: is no journal of `hvsim validate testbed`", path);
-        return NULL;
-    }
-    j = xcalloc(1, sizeof *j);
     j->path = path;
-    j->file = line_file_open(path, take_line, j, NULL, e);
-    if (j->file && (j->titled || !line_file_append(j->file, title, strlen(title), e)))
+    j->file = line_file_open_titled(path, title, "is no journal of `hvsim validate testbed`",
+                                    take_line, j, e);
+    if (j->file)
         return j;
     discard(j, e);
     return NULL;

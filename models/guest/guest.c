@@ -427,10 +427,9 @@ static void defer_work(struct guest_vcpu *gv, sim_time now)
     struct thread *t = gv->ksoftirqd;
 
     gv->deferred = true;
-    if (!t) {
+    if (!t)
         t = gv->ksoftirqd =
             guest_add_sleeper(gv, &program_ksoftirqd, NULL, "ksoftirqd", CLASS_NORMAL, 0);
-    }
     thread_wake(t, now);
 }
 
@@ -725,9 +724,9 @@ void guest_free(struct guest *g)
     free(g);
 }
 
-struct thread *guest_add_thread(struct guest_vcpu *gv, const struct program *program,
-                                const void *params, const char *name, enum thread_class class,
-                                uint8_t priority)
+struct thread *guest_add_sleeper(struct guest_vcpu *gv, const struct program *program,
+                                 const void *params, const char *name, enum thread_class class,
+                                 uint8_t priority)
 {
     struct thread *t = xcalloc(1, sizeof *t);
 
@@ -744,19 +743,16 @@ struct thread *guest_add_thread(struct guest_vcpu *gv, const struct program *pro
     gv->guest->threads = t;
     if (program->init)
         program->init(t, params);
-    t->ready = true;
-    enqueue(gv, t);
     return t;
 }
 
-struct thread *guest_add_sleeper(struct guest_vcpu *gv, const struct program *program,
-                                 const void *params, const char *name, enum thread_class class,
-                                 uint8_t priority)
+struct thread *guest_add_thread(struct guest_vcpu *gv, const struct program *program,
+                                const void *params, const char *name, enum thread_class class,
+                                uint8_t priority)
 {
-    struct thread *t = guest_add_thread(gv, program, params, name, class, priority);
+    struct thread *t = guest_add_sleeper(gv, program, params, name, class, priority);
 
-    list_remove(&t->run);
-    gv->runnable--;
-    t->ready = false;
+    t->ready = true;
+    enqueue(gv, t);
     return t;
 }

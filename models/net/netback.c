@@ -63,7 +63,7 @@ const struct param_table netback_table =
 
 void vif_queue(struct vif *v, struct packet *p, struct guest_vcpu *gv, sim_time now)
 {
-    struct vif_queue *q = &v->queue[v->queues > 1 ? packet_flow(p) % v->queues : 0];
+    struct vif_queue *q = vif_queue_of(v, p);
 
     if (q->queue.bytes >= v->back.queue && q->backlog++ >= v->back.backlog) {
         q->backlog--;
@@ -219,8 +219,7 @@ struct nic_loan vif_loan(struct vif *v, const struct packet *p)
 {
     if (!maps(v, p))
         return (struct nic_loan){NULL, 0};
-    return (struct nic_loan){&v->queue[v->queues > 1 ? packet_flow(p) % v->queues : 0],
-                             ring_places(p)};
+    return (struct nic_loan){vif_queue_of(v, p), ring_places(p)};
 }
 
 void vif_repay(struct nic_loan loan, sim_time now)

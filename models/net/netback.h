@@ -139,6 +139,12 @@ uint64_t vif_held(const struct vif *v); /* packets in its queues and rings */
 void netfront_init(struct vif_queue *q);
 extern const struct netdev netfront_device;
 
+/* The queue that a packet's flow goes to. */
+static inline struct vif_queue *vif_queue_of(const struct vif *v, const struct packet *p)
+{
+    return &v->queue[v->queues > 1 ? packet_flow(p) % v->queues : 0];
+}
+
 /* Ring places of a packet, one at least. */
 static inline uint32_t ring_places(const struct packet *p)
 {

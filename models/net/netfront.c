@@ -122,7 +122,7 @@ static void notify_back(struct vif_queue *q)
 static void front_send(struct netdev *d, struct packet *p, struct guest_vcpu *gv, sim_time now)
 {
     struct vif *v = container_of(d, struct vif, device);
-    struct vif_queue *q = &v->queue[v->queues > 1 ? packet_flow(p) % v->queues : 0];
+    struct vif_queue *q = vif_queue_of(v, p);
 
     (void)gv;
     wait_begin(p, q->back->vcpu, now);

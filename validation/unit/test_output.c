@@ -392,10 +392,25 @@ START_TEST(a_file_of_another_kind_is_told)
 {
     ck_assert_int_eq(
         output_write(in("l"), beginnings[_i].file, strlen(beginnings[_i].file), &errors), 0);
-    ck_assert_int_eq(line_file_begins(in("l"), "title"), beginnings[_i].ours);
-    ck_assert(line_file_begins(in("not there"), "title"));
+    struct lines l = {0};
+    struct line_file *f =
+        line_file_open_titled(in("l"), "title", "is another", gather, &l, &errors);
+
+    if (beginnings[_i].ours) {
+        ck_assert_int_eq(line_file_close(f, &errors), 0);
+        ck_assert_int_eq(strncmp(content(in("l")), "title\n", 6), 0);
+        ck_assert_str_eq(l.text, ""); /* whole lines after the title */
+    } else {
+        ck_assert_ptr_null(f);
+        ck_assert_str_eq(content(in("l")), beginnings[_i].file);
+        ck_assert_uint_eq(errors.count, 1);
+        errors_free(&errors);
+    }
     ck_assert_int_eq(mkfifo(in("pipe"), 0600), 0);
-    ck_assert(line_file_begins(in("pipe"), "title")); /* without waiting for a writer */
+    ck_assert_ptr_null(line_file_open_titled(in("pipe"), "title", "", gather, &l, &errors));
+    ck_assert_ptr_nonnull(
+        strstr(errors.item[0].text, "not a file")); /* nobody waits for a writer */
+    errors_free(&errors);
 }
 END_TEST
 
